@@ -1,8 +1,12 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export { causeId, type DeadLetterCause, groupByCause } from './dead-letters/causes.ts';
-export { maskedBody } from './dead-letters/masked.ts';
-export { storableName } from './dead-letters/record.ts';
+export {
+  causeId,
+  causeOf,
+  type DeadLetterCause,
+  groupByCause,
+  maskedBody,
+} from './dead-letters/shown.ts';
 export { docsUrl, type PayloadIssue } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
 export type { Delivery } from './events/context.ts';
@@ -12,7 +16,6 @@ export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
 export { CONFIGURATION_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
 export { createReceiverOnFirstUse, type Health } from './receiver.ts';
-export { causeOf } from './report/cause.ts';
 export type {
   DeliveryMessage,
   EnqueueMessage,
@@ -27,10 +30,10 @@ export { createRedactor } from './report/redact.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';
-export { secretTexts, splitSecrets } from './signature/secret-text.ts';
+export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { bucketEnd, durationBucket } from './store/outcome-log.ts';
-export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
+export { type BatchedCall, TurnBatch } from './store/store.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
 export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';

@@ -16,9 +16,8 @@ import {
   type HeaderPrefix,
   type Profile,
 } from './signature/headers.ts';
-import type { SecretProvider } from './signature/secret-provider.ts';
+import type { SecretProvider, TenantOf } from './signature/secret-provider.ts';
 import type { Secret } from './signature/secrets.ts';
-import type { TenantOf } from './signature/tenants.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from './signature/verify.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
 import { memoryStore } from './store/memory-store.ts';

@@ -14,9 +14,13 @@ import { describeError } from './report/error-text.ts';
 import { callHook, safeLogger, type Logger } from './report/logger.ts';
 import { OutcomeWriter } from './store/outcome-writer.ts';
 import { Reporter } from './report/reporter.ts';
-import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
+import {
+  providedKeys,
+  TenantKeys,
+  type RequestKeys,
+  type SecretProvider,
+} from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
-import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
 import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import { Deadlines, RELEASE_MS } from './time.ts';

@@ -1,4 +1,3 @@
-import { toBase64 } from './base64.ts';
 import { sendToDeadLetter, sinkFailure, toDeadLetter } from './dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
 import {
@@ -24,7 +23,7 @@ import {
   type PendingOutcome,
   type Result,
 } from './report/reporter.ts';
-import { tenantKey } from './store/keys.ts';
+import { tenantKey, toBase64 } from './store/keys.ts';
 import { Lease, leaseLost, newToken, wasCommitted } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
 import { exponentialBackoff } from './time.ts';

@@ -15,7 +15,7 @@ export {
   checkDeadLetterQuery,
   type CheckedDeadLetterQuery,
   deadLetterPage,
-} from './dead-letters/query.ts';
+} from './dead-letters/record.ts';
 export {
   deadLetterId,
   type DeadLetterRecord,

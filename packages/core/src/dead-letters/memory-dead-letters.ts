@@ -5,7 +5,7 @@ import type {
   ListedDeadLetter,
   StoredDeadLetter,
 } from './dead-letter.ts';
-import { checkDeadLetterQuery, deadLetterPage } from './query.ts';
+import { checkDeadLetterQuery, deadLetterPage } from './record.ts';
 import {
   type DeadLetterRecord,
   fromRecord,

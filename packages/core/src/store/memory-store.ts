@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../errors.ts';
 import { callHook, safeLogger, type Logger } from '../report/logger.ts';
-import { memoryLog } from './memory-log.ts';
-import type { EventState } from './outcome-log.ts';
+import { memoryLog, type EventState } from './outcome-log.ts';
 import type { Admission, Claim, StoreWithoutCompleteIn } from './store.ts';
 
 /** Options of `memoryStore`. */

@@ -1,4 +1,4 @@
-import { fromBase64 } from '../base64.ts';
+import { fromBase64 } from '../store/keys.ts';
 import type {
   DeadJobs,
   DeadLetterFilter,
@@ -9,7 +9,7 @@ import {
   checkDeadLetterQuery,
   deadLetterPage,
   type DeadLetterPosition,
-} from '../dead-letters/query.ts';
+} from '../dead-letters/record.ts';
 import { MAX_FAILURES, storableName } from '../dead-letters/record.ts';
 import type { QueuedDelivery } from '../queue.ts';
 

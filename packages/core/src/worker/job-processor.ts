@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { fromBase64 } from '../base64.ts';
+import { fromBase64 } from '../store/keys.ts';
 import { checkAgainst, option } from '../check-options.ts';
 import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';

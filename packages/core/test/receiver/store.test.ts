@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { toBase64 } from '../../src/base64.ts';
+import { toBase64 } from '../../src/store/keys.ts';
 import {
   generateSecret,
   memoryDeadLetters,

@@ -3,12 +3,16 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { deadLetter } from '@call-webhooks/contract-tests';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { checkDeadLetterQuery } from '../../src/dead-letters/query.ts';
-import { deadLetterId, storableName, toRecord } from '../../src/dead-letters/record.ts';
+import {
+  checkDeadLetterQuery,
+  deadLetterId,
+  storableName,
+  toRecord,
+} from '../../src/dead-letters/record.ts';
 import { memoryDeadLetters, type Store } from '../../src/index.ts';
 import { sha256 } from '../../src/internal.ts';
 import { Lease, newToken, StoreCalls } from '../../src/store/lease.ts';
-import { TurnBatch } from '../../src/store/turn-batch.ts';
+import { TurnBatch } from '../../src/store/store.ts';
 import { type DeadLetterQuery, storableKey, storableKeySync } from '../../src/stores.ts';
 import { Deadlines } from '../../src/time.ts';
 
