@@ -1,7 +1,7 @@
 import { type DeliveryContent, docsUrl, originsOf, WebhookError } from '../errors.ts';
-import { type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
+import { defined, type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
 import { describeError, errorText, redactedCopy } from './error-text.ts';
-import { createRedactor, type Redact, redactId, shownTenant } from './redact.ts';
+import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
 
 /** What a logger is called with. */
 export interface LogLine {
@@ -13,7 +13,7 @@ export interface LogLine {
 /** What a line depends on besides its outcome. */
 export interface LineOptions {
   readonly redact?: Redact | undefined;
-  /** After how many attempts an event goes to `deadLetter`. */
+  /** After how many attempts, or runs of a job, an event goes to `deadLetter`. */
   readonly maxAttempts?: number | undefined;
 }
 
@@ -26,31 +26,43 @@ export function outcomeLine(
   suppressed: number,
   { redact, maxAttempts }: LineOptions = {},
 ): LogLine {
-  const { outcome: code, status, error, late, durationMs } = outcome;
+  const { outcome: code, status, error, late, durationMs, queued, attemptsLeft } = outcome;
   const { message, err } = error ? loggedFailure(error, redact) : { message: OUTCOMES[code].when };
-  const retriedBy = retrierOf(outcome);
+  const what = queued ? runOf(outcome, maxAttempts) : `${String(status)} ${code}`;
+  // Without attempts left there is no limit, or it is not ours.
+  const limit = attemptsLeft === undefined ? undefined : maxAttempts;
+  const fields = {
+    outcome: code,
+    status: queued ? undefined : status,
+    ...deliveryFields(outcome),
+    [queued ? 'maxRuns' : 'maxAttempts']: limit,
+    retriedBy: retrierOf(outcome),
+    late,
+    durationMs: Math.round(durationMs),
+    suppressed: suppressed > 0 ? suppressed : undefined,
+    err,
+    docs: docsUrl(`outcomes.md#${code}`),
+  };
+  // A dead letter waits for somebody, although the service is done with it.
+  const isError = code === 'dead-lettered' || (status >= 500 && !queued);
   return {
-    // A dead letter waits for somebody, although the service is done with it.
-    level: status >= 500 || code === 'dead-lettered' ? 'error' : 'warn',
-    message: `call-webhooks: ${String(status)} ${code}: ${message}`,
-    fields: {
-      outcome: code,
-      status,
-      ...deliveryFields(outcome),
-      // Otherwise there is no limit, or it is not ours.
-      ...(outcome.attemptsLeft !== undefined && { maxAttempts }),
-      ...(retriedBy && { retriedBy }),
-      ...(late && { late }),
-      durationMs: Math.round(durationMs),
-      ...(suppressed > 0 && { suppressed }),
-      ...(err && { err }),
-      docs: docsUrl(`outcomes.md#${code}`),
-    },
+    level: isError ? 'error' : 'warn',
+    message: `call-webhooks: ${what}: ${message}`,
+    fields: defined(fields),
   };
 }
 
-const RETRIERS: Partial<Record<DeliverySource, 'service' | 'reconciler'>> = {
+/** What became of a run of a job. */
+function runOf({ outcome, attempt = 1 }: Outcome, maxRuns: number | undefined): string {
+  if (outcome === 'dead-lettered')
+    return `gave up after ${attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`}`;
+  const of = maxRuns === undefined ? '' : ` of ${String(maxRuns)}`;
+  return `attempt ${String(attempt)}${of} failed`;
+}
+
+const RETRIERS: Partial<Record<DeliverySource, 'service' | 'queue' | 'reconciler'>> = {
   webhook: 'service',
+  queue: 'queue',
   // It finds the event again in its next run.
   reconcile: 'reconciler',
 };
@@ -62,59 +74,18 @@ function retrierOf({ outcome, source, webhookId }: Outcome) {
 }
 
 /** What identifies a delivery in log lines. */
-export interface Identified {
-  readonly tenant?: string | undefined;
-  readonly eventName?: string | undefined;
-  readonly callId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly attempt?: number | undefined;
-  readonly source?: DeliverySource | undefined;
-}
+export type Identified = {
+  readonly [Name in keyof Ids | 'attempt' | 'source']?: Outcome[Name] | undefined;
+};
 
 /** The fields that tell which delivery a line is about. */
 export function deliveryFields(delivery: Identified) {
   const { tenant, eventName, callId, key, webhookId, attempt, source } = delivery;
-  return {
-    ...(tenant !== undefined && { tenant: shownTenant(tenant, webhookId) }),
-    ...(eventName !== undefined && { eventName: redactId(eventName) }),
-    ...(callId !== undefined && { callId: redactId(callId) }),
-    ...(key !== undefined && { key: redactId(key) }),
-    ...(webhookId !== undefined && { webhookId: redactId(webhookId) }),
-    ...(attempt !== undefined && { attempt }),
-    ...(source !== undefined && source !== 'webhook' && { source }),
-  };
-}
-
-interface FailedJob {
-  readonly outcome: Outcome;
-  /** Whether nobody runs it again. */
-  readonly isDead: boolean;
-  /** `undefined` if only the engine knows. */
-  readonly maxRuns: number | undefined;
-}
-
-/** The log line of a run that failed. */
-export function jobLine({ outcome, isDead, maxRuns }: FailedJob, redact?: Redact): LogLine {
-  const { outcome: code, attempt = 1, error, durationMs } = outcome;
-  const { message = '', ...err } = error ? loggedFailure(error, redact) : {};
-  const of = maxRuns === undefined ? '' : ` of ${String(maxRuns)}`;
-  const attempts = attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`;
-  return {
-    level: isDead ? 'error' : 'warn',
-    message: isDead
-      ? `call-webhooks: gave up after ${attempts}: ${message}`
-      : `call-webhooks: attempt ${String(attempt)}${of} failed: ${message}`,
-    fields: {
-      outcome: code,
-      ...deliveryFields(outcome),
-      ...(maxRuns !== undefined && { maxRuns }),
-      retriedBy: isDead ? 'nobody' : 'queue',
-      durationMs: Math.round(durationMs),
-      ...err,
-      docs: docsUrl(`outcomes.md#${code}`),
-    },
-  };
+  return defined({
+    ...withRedactedIds({ tenant, eventName, callId, key, webhookId }),
+    attempt,
+    source: source === 'webhook' ? undefined : source,
+  });
 }
 
 /** An error as log lines have it. */

@@ -276,13 +276,9 @@ export const shownTenant = (tenant: string, webhookId: string | undefined): stri
   webhookId === undefined ? redactId(tenant) : tenant;
 
 /** What identifies a delivery. */
-interface Ids {
-  tenant?: string | undefined;
-  eventName?: string | undefined;
-  callId?: string | undefined;
-  key?: string | undefined;
-  webhookId?: string | undefined;
-}
+export type Ids = {
+  [Name in 'tenant' | 'eventName' | 'callId' | 'key' | 'webhookId']?: string | undefined;
+};
 
 /** A copy whose ids are as `redactId` makes them. */
 export function withRedactedIds<T extends Ids>(identified: T): T {

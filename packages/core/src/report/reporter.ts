@@ -8,10 +8,10 @@ import {
 } from '../errors.ts';
 import type { Delivery } from '../events/context.ts';
 import type { Route } from '../events/route.ts';
-import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
+import { defined, type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import { copiedFrames, newCopy, redactedCopy, redactedError } from './error-text.ts';
-import { createRedactor, type Redact, withRedactedIds } from './redact.ts';
+import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
 import {
   deliveryFields,
   loggedError,
@@ -27,21 +27,11 @@ import type { OutcomeWriter } from '../store/outcome-writer.ts';
  *
  * No interface, so that trackers can take it as a `Record<string, unknown>`.
  */
-export type ErrorInfo = {
+export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
   /** The outcome of the attempt. */
   code: OutcomeCode;
   /** What failed. */
   source: ErrorSource;
-  /** The tenant that the request names. It is verified if there is a `webhookId`. */
-  tenant?: string;
-  eventName?: string;
-  callId?: string;
-  /** The idempotency key of the event. */
-  key?: string;
-  /** Set once the delivery was verified. */
-  webhookId?: string;
-  /** 1 the first time that the event runs. */
-  attempt?: number;
   /** Whether the event is not run again: it goes to `deadLetter`, or its worker gives up. */
   lastAttempt: boolean;
   /** Whether the service got its response (`deadline`) before the error. */
@@ -72,48 +62,26 @@ export interface ReportingHooks {
   onOutcome?: ((outcome: Outcome) => unknown) | undefined;
 }
 
-/**
- * Passes an outcome to `onOutcome`, and what was thrown to `onError`. A failure that nothing was
- * thrown for, such as a forged signature, is only an outcome.
- */
-export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outcome: Outcome): void {
-  const { error: failure } = outcome;
-  // Copies: changes that a hook makes must not reach the response.
-  if (CHANNELS.outcome?.hasSubscribers === true)
-    CHANNELS.outcome.publish({ outcome: withRedactedIds(outcome) } satisfies OutcomeMessage);
-  if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
-  if (!onOutcome) return;
-  callHook(onOutcome, withRedactedIds(outcome), (error) => {
-    if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
-  });
-}
-
 /** What `onError` is told of an attempt. */
-export interface ErrorContext extends Omit<Identified, 'source'> {
+interface ErrorContext extends Identified {
   readonly outcome: OutcomeCode;
   readonly attemptsLeft?: number | undefined;
   readonly late?: boolean | undefined;
   readonly queued?: boolean | undefined;
 }
 
-/** Passes errors to `onError`, with what is known of their attempt. */
-export function callErrorHook(
-  onError: ErrorHook,
+/** Passes errors to `onError`, if there is one, with what is known of their attempt. */
+function callErrorHook(
+  onError: ErrorHook | undefined,
   thrown: readonly ErrorOrigin[],
   context: ErrorContext,
 ): void {
-  if (thrown.length === 0) return;
-  const ids = withRedactedIds(context);
-  const { tenant, eventName, callId, key, webhookId, attempt, attemptsLeft } = ids;
+  if (!onError || thrown.length === 0) return;
+  const { tenant, eventName, callId, key, webhookId, attempt } = withRedactedIds(context);
   const info = {
     code: context.outcome,
-    ...(tenant !== undefined && { tenant }),
-    ...(eventName !== undefined && { eventName }),
-    ...(callId !== undefined && { callId }),
-    ...(key !== undefined && { key }),
-    ...(webhookId !== undefined && { webhookId }),
-    ...(attempt !== undefined && { attempt }),
-    lastAttempt: attemptsLeft === 0,
+    ...defined({ tenant, eventName, callId, key, webhookId, attempt }),
+    lastAttempt: context.attemptsLeft === 0,
     late: context.late === true,
     queued: context.queued === true,
   };
@@ -122,23 +90,7 @@ export function callErrorHook(
 }
 
 /** What is known about a request so far. It fills up on the way through the receiver. */
-export type PendingOutcome = Pick<
-  Outcome,
-  | 'source'
-  | 'tenant'
-  | 'webhookId'
-  | 'eventName'
-  | 'callId'
-  | 'key'
-  | 'attempt'
-  | 'attemptsLeft'
-  | 'secretId'
-  | 'handlerMs'
-  | 'storeMs'
-  | 'waitMs'
-  | 'lagMs'
-  | 'queued'
->;
+export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' | 'error' | 'late'>;
 
 /** How one request ended. */
 export interface Result {
@@ -173,13 +125,18 @@ export class Reporter {
     this.#writer = writer;
   }
 
-  /** @param startedAt `performance.now()` when the request arrived */
+  /**
+   * Makes the outcome. A failure that nothing was thrown for, such as a forged signature, is no error.
+   * @param startedAt `performance.now()` when the request arrived
+   * @param maxAttempts for the log line; that of the settings by default
+   */
   report(
     startedAt: number,
     info: PendingOutcome,
     { outcome: code, error }: Result,
     log: Logger,
     late = false,
+    maxAttempts = this.#settings.maxAttempts,
   ): Outcome {
     const outcome: Outcome = {
       outcome: code,
@@ -189,9 +146,17 @@ export class Reporter {
     };
     if (error) outcome.error = error;
     if (late) outcome.late = true;
-    if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
+    if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log, maxAttempts);
     this.#writer?.add(outcome);
-    callReportingHooks(this.#settings, outcome);
+    const { onError, onOutcome } = this.#settings;
+    // Copies: changes that a hook makes must not reach the response.
+    if (CHANNELS.outcome?.hasSubscribers === true)
+      CHANNELS.outcome.publish({ outcome: withRedactedIds(outcome) } satisfies OutcomeMessage);
+    if (error) callErrorHook(onError, originsOf(error), outcome);
+    if (onOutcome)
+      callHook(onOutcome, withRedactedIds(outcome), (error) => {
+        callErrorHook(onError, [{ source: 'hook', error }], outcome);
+      });
     return outcome;
   }
 
@@ -208,16 +173,16 @@ export class Reporter {
         { ...deliveryFields(outcome), err, docs: docsUrl('deploying.md#work-after-the-response') },
         `call-webhooks: waitUntil failed: ${text}`,
       );
-      const { onError } = this.#settings;
-      if (onError)
-        callErrorHook(onError, [{ source: 'hook', error }], { outcome: 'deadline', ...outcome });
+      const context = { outcome: 'deadline', ...outcome } as const;
+      callErrorHook(this.#settings.onError, [{ source: 'hook', error }], context);
     });
   }
 
-  #log(outcome: Outcome, log: Logger): void {
+  #log(outcome: Outcome, log: Logger, maxAttempts: number | undefined): void {
     const suppressed = this.#suppressedLines(outcome);
     if (suppressed === undefined) return;
-    const { level, fields, message } = outcomeLine(outcome, suppressed, this.#settings);
+    const options = { redact: this.#settings.redact, maxAttempts };
+    const { level, fields, message } = outcomeLine(outcome, suppressed, options);
     safeLogger(log)[level](fields, message);
   }
 
@@ -333,7 +298,6 @@ export function reportAfterCommit(
     },
     `call-webhooks: ${message}: ${text}`,
   );
-  if (!onError) return;
   const queued = source === 'queue';
   const context = { ...route, tenant, webhookId, attempt, attemptsLeft: 0, late, queued };
   callErrorHook(onError, [{ source: 'handler', error }], context);

@@ -21,15 +21,14 @@ import {
 import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { checkEventNames, handlerShape } from '../options.ts';
-import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
+import { defined, type Outcome, type OutcomeCode } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
-import { jobLine } from '../report/log-line.ts';
-import { type Logger, safeLogger } from '../report/logger.ts';
+import type { Logger } from '../report/logger.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
 import {
-  callReportingHooks,
   reportAfterCommit,
+  Reporter,
   withWarnings,
   type PendingOutcome,
 } from '../report/reporter.ts';
@@ -95,16 +94,6 @@ export interface WorkerOptions<
   log?: OutcomeLog | undefined;
 }
 
-type Info = PendingOutcome & { webhookId: string };
-
-/** One run of a job: what its engine has to do, the outcome for the hooks, and more for the log. */
-interface Attempt {
-  readonly result: JobResult;
-  readonly outcome: Outcome;
-  /** `undefined` if only the engine knows. */
-  readonly maxRuns: number | undefined;
-}
-
 /** Runs one queued delivery. Never rejects. */
 export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
 
@@ -139,146 +128,141 @@ export function createJobProcessor<
   const checked = checkAgainst(z.strictObject(shape), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
-  const { fieldNames, logger, deadLetter, redact } = settings;
+  const { fieldNames, logger, deadLetter, redact, log } = settings;
   const routes = new Routes(settings);
   let inFlight = 0;
   const writer =
-    settings.log &&
-    new OutcomeWriter(settings.log, {
+    log &&
+    new OutcomeWriter(log, {
       ...{ logger, redact, deadlines: new Deadlines(), timeoutMs: RELEASE_MS },
       now: () => Date.now(),
       inFlight: () => inFlight,
     });
+  const reporter = new Reporter(settings, writer);
 
   const close = async () => writer?.close(RELEASE_MS);
   return Object.assign(processJob, { close });
 
   async function processJob(queued: QueuedDelivery, job: WorkerJob = {}): Promise<JobResult> {
     const channel = CHANNELS.delivery;
-    const attempt = () => attemptJob(queued, job);
-    const { result, outcome, maxRuns } =
+    const run = () => runJob(queued, job);
+    const { result } =
       channel?.hasSubscribers === true
-        ? await tracedDelivery(channel, { source: 'queue', queued }, attempt)
-        : await attempt();
-    if (result.status === 'done') return result;
-    const failed = { outcome, isDead: result.status === 'dead', maxRuns };
-    const { level, fields, message } = jobLine(failed, redact);
-    safeLogger(logger)[level](fields, message);
+        ? await tracedDelivery(channel, { source: 'queue', queued }, run)
+        : await run();
     return result;
-  }
-
-  async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {
-    const startedAt = performance.now();
-    const { attempt = 1, maxRuns = attemptsOf(job, settings.maxRuns) } = job;
-    const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
-    const { tenant, webhookId, receivedAt } = queued;
-    const lagMs = Math.max(0, Date.now() - receivedAt);
-    const info: Info = { source: 'queue', webhookId, attempt, lagMs, queued: true };
-    if (tenant !== undefined) info.tenant = tenant;
-    if (queued.eventName !== undefined) info.eventName = queued.eventName;
-    if (queued.key !== undefined) info.key = queued.key;
-    inFlight += 1;
-    const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
-    inFlight -= 1;
-    if (result.status === 'dead' || (result.status === 'retry' && isLastAttempt))
-      info.attemptsLeft = 0;
-    else if (result.status === 'retry' && maxRuns !== undefined)
-      info.attemptsLeft = Math.max(0, maxRuns - attempt);
-    const outcome: Outcome = {
-      outcome: code,
-      status: STATUS[code],
-      durationMs: performance.now() - startedAt,
-      ...info,
-    };
-    if (result.status !== 'done') outcome.error = result.error;
-    writer?.add(outcome);
-    callReportingHooks(settings, outcome);
-    return { result, outcome, maxRuns };
   }
 
   async function runJob(
     queued: QueuedDelivery,
-    job: WorkerJob & { attempt: number; isLastAttempt: boolean },
-    info: Info,
-  ): Promise<{ result: JobResult; code: JobOutcome }> {
-    const { attempt, isLastAttempt, abandonReason, signal, transaction } = job;
+    job: WorkerJob,
+  ): Promise<{ result: JobResult; outcome: Outcome }> {
+    const startedAt = performance.now();
+    const { attempt = 1, abandonReason } = job;
+    // An engine that decides about the last attempt has a limit of its own.
+    const { maxRuns = job.isLastAttempt === undefined ? settings.maxRuns : undefined } = job;
+    const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
+    const { tenant, webhookId, eventName, key } = queued;
+    const outcome: PendingOutcome = {
+      ...{ source: 'queue', webhookId, attempt },
+      lagMs: Math.max(0, Date.now() - queued.receivedAt),
+      queued: true,
+      ...defined({ tenant, eventName, key }),
+    };
     let delivery: Delivery | undefined;
     let route: Route | undefined;
+    let code: JobOutcome;
+    let result: JobResult = { status: 'done' };
+    inFlight += 1;
     try {
-      const found = (delivery = deliveryOf(queued, logger));
-      const to = (route = withQueuedKey(await routes.find(found.rawBody, found.tenant), queued));
-      const { eventName, callId, key } = route;
-      if (eventName !== undefined) info.eventName = eventName;
-      if (callId !== undefined) info.callId = callId;
-      if (key !== undefined) info.key = key;
+      delivery = deliveryOf(queued, logger);
+      route = withQueuedKey(await routes.find(delivery.rawBody, tenant), queued);
+      const { callId } = route;
+      Object.assign(outcome, defined({ eventName: route.eventName, key: route.key, callId }));
       if (abandonReason) throw abandonReason;
-      const transactions = new Transactions(transaction);
-      const taken = new LazySignal();
-      const context = new DeliveryContext(found, to, attempt, fieldNames, taken, transactions);
-      const run = () => runWithSignal(to, context, taken, signal, info);
-      const report = (kind: 'failed-after-commit' | 'late-transaction') => (error: unknown) => {
-        const failed = { error, kind, route: to, delivery: found, attempt, late: false };
-        reportAfterCommit(failed, settings);
-      };
-      await runInTransaction(transactions, transaction, run, report('failed-after-commit'));
-      transactions.onLateCall(report('late-transaction'));
-      return { result: { status: 'done' }, code: route.outcome };
+      await handle(route, delivery, attempt, job, outcome);
+      code = route.outcome;
     } catch (thrown) {
-      const error =
-        abandonReason && thrown === abandonReason
-          ? abandoned(abandonReason)
-          : failureOf(thrown, route);
-      const isInvalid = error.code === 'invalid-payload';
-      const code = isInvalid ? 'invalid-payload' : 'handler-failed';
-      if ((!isInvalid && !isLastAttempt && !abandonReason) || thrown instanceof UnsettledRun)
-        return { result: { status: 'retry', error }, code };
-      if (!delivery) return { result: { status: 'dead', error }, code: 'dead-lettered' };
-      const failure = { attempt, error: thrown, at: Date.now(), route };
-      const sinkError = await sendToDeadLetter(toDeadLetter(code, delivery, failure), error);
-      if (!sinkError) return { result: { status: 'dead', error }, code: 'dead-lettered' };
-      const reason = abandonReason?.message ?? error.message;
-      return { result: { status: 'retry', error: sinkError, abandonReason: reason }, code };
+      const error = failureOf(thrown, route, abandonReason);
+      code = error.code === 'invalid-payload' ? 'invalid-payload' : 'handler-failed';
+      const isFinal = code === 'invalid-payload' || isLastAttempt || abandonReason !== undefined;
+      if (!isFinal || thrown instanceof UnsettledRun) result = { status: 'retry', error };
+      else {
+        const failure = { attempt, error: thrown, at: Date.now(), route };
+        const letter = delivery && toDeadLetter(code, delivery, failure);
+        result = await deadLetterOrRetry(letter, error, abandonReason);
+      }
+      if (result.status === 'dead') code = 'dead-lettered';
+      if (result.status === 'dead' || isLastAttempt) outcome.attemptsLeft = 0;
+      else if (maxRuns !== undefined) outcome.attemptsLeft = Math.max(0, maxRuns - attempt);
     }
+    inFlight -= 1;
+    const error = result.status === 'done' ? undefined : result.error;
+    const end = { outcome: code, error };
+    return { result, outcome: reporter.report(startedAt, outcome, end, logger, false, maxRuns) };
   }
 
-  async function sendToDeadLetter(
-    letter: DeadLetter,
+  /**
+   * Runs the handler, which may call `completeIn`. Only the engine knows whether its transaction was
+   * committed: a handler may ignore a rollback, or fail after the commit.
+   * @throws what the handler threw, if the job is not completed; `UnsettledRun`
+   */
+  async function handle(
+    route: Route,
+    delivery: Delivery,
+    attempt: number,
+    { signal, transaction }: WorkerJob,
+    outcome: PendingOutcome,
+  ): Promise<void> {
+    const transactions = new Transactions(transaction);
+    const taken = new LazySignal();
+    const context = new DeliveryContext(delivery, route, attempt, fieldNames, taken, transactions);
+    const abort = () => {
+      taken.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
+    };
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    let failure: { error: unknown } | undefined;
+    const startedAt = performance.now();
+    try {
+      await runHandler(route, context);
+    } catch (error) {
+      failure = { error };
+    }
+    if (route.handle) outcome.handlerMs = performance.now() - startedAt;
+    signal?.removeEventListener('abort', abort);
+    transactions.end();
+
+    const report = (kind: 'failed-after-commit' | 'late-transaction', error: unknown) => {
+      reportAfterCommit({ error, kind, route, delivery, attempt, late: false }, settings);
+    };
+    if (transaction && transactions.mayBeDone && (await isCompleted(transaction))) {
+      if (failure) report('failed-after-commit', failure.error);
+    } else if (transactions.leaseLost)
+      throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
+    else if (failure) throw failure.error;
+    else if (transactions.called) throw rolledBack();
+    transactions.onLateCall((error) => report('late-transaction', error));
+  }
+
+  /** @param letter absent if the job has no delivery */
+  async function deadLetterOrRetry(
+    letter: DeadLetter | undefined,
     failure: WebhookError,
-  ): Promise<WebhookError | undefined> {
+    abandonReason: Error | undefined,
+  ): Promise<JobResult> {
+    if (!letter) return { status: 'dead', error: failure };
     try {
       await deadLetter?.(letter);
-      return undefined;
-    } catch (error) {
-      const { text, origin } = sinkFailure(error, letter.rawBody, fieldNames);
+      return { status: 'dead', error: failure };
+    } catch (thrown) {
+      const { text, origin } = sinkFailure(thrown, letter.rawBody, fieldNames);
       const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
-      const failed = new WebhookError('handler-failed', both);
-      return withOrigin(storable(failed), ...originsOf(failure), origin);
+      const error = storable(new WebhookError('handler-failed', both));
+      withOrigin(error, ...originsOf(failure), origin);
+      const { message } = abandonReason ?? failure;
+      return { status: 'retry', error, abandonReason: message };
     }
-  }
-}
-
-/** An engine that decides about the last attempt has a limit of its own. */
-const attemptsOf = ({ isLastAttempt }: WorkerJob, maxRuns: number): number | undefined =>
-  isLastAttempt === undefined ? maxRuns : undefined;
-
-async function runWithSignal(
-  route: Route,
-  context: HandlerContext,
-  taken: LazySignal,
-  signal: AbortSignal | undefined,
-  info: Info,
-): Promise<void> {
-  const abort = () => {
-    taken.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
-  };
-  if (signal?.aborted) abort();
-  signal?.addEventListener('abort', abort, { once: true });
-  const startedAt = performance.now();
-  try {
-    await runHandler(route, context);
-  } finally {
-    if (route.handle) info.handlerMs = performance.now() - startedAt;
-    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -286,13 +270,16 @@ async function runWithSignal(
 const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
   route.key === undefined && key !== undefined ? { ...route, key } : route;
 
-/** The reason is the message of an earlier failure, or comes from the engine. */
-function abandoned(error: Error): WebhookError {
-  const failure = storable(new WebhookError('handler-failed', error.message));
-  return withOrigin(failure, { source: 'handler', error });
-}
-
-function failureOf(error: unknown, route: Route | undefined): WebhookError {
+/** @param abandonReason the message of an earlier failure, or what the engine says */
+function failureOf(
+  error: unknown,
+  route: Route | undefined,
+  abandonReason: Error | undefined,
+): WebhookError {
+  if (abandonReason && error === abandonReason) {
+    const failure = storable(new WebhookError('handler-failed', abandonReason.message));
+    return withOrigin(failure, { source: 'handler', error });
+  }
   if (error instanceof WebhookError && !route) return error;
   return storable(handlerFailed(error, route?.sensitiveData));
 }
@@ -317,37 +304,8 @@ function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
 }
 
 /** This run does not know whether the job is completed, or lost it. Only its engine can decide. */
-export class UnsettledRun extends Error {
+class UnsettledRun extends Error {
   override readonly name = 'UnsettledRun';
-}
-
-/**
- * Runs a handler that may call `completeIn`. Only the engine knows whether its transaction was
- * committed: a handler may ignore a rollback, or fail after the commit.
- * @param onLateFailure called with what the handler threw although the job is completed
- * @throws what the handler threw, if the job is not completed; `UnsettledRun`
- */
-export async function runInTransaction(
-  transactions: Transactions,
-  transaction: JobTransaction | undefined,
-  run: () => Promise<void>,
-  onLateFailure: (error: unknown) => void,
-): Promise<void> {
-  let failure: { error: unknown } | undefined;
-  try {
-    await run();
-  } catch (error) {
-    failure = { error };
-  }
-  transactions.end();
-  if (transaction && transactions.mayBeDone && (await isCompleted(transaction))) {
-    if (failure) onLateFailure(failure.error);
-    return;
-  }
-  if (transactions.leaseLost)
-    throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
-  if (failure) throw failure.error;
-  if (transactions.called) throw rolledBack();
 }
 
 async function isCompleted(transaction: JobTransaction): Promise<boolean> {
