@@ -12,9 +12,132 @@ export interface OutcomeInfo {
   readonly fix: string;
 }
 
-const acknowledged = 'acknowledged';
-const retried = 'retried';
 const NOTHING = 'Nothing to do.';
+
+const ROWS = {
+  handled: {
+    status: 200,
+    when: 'The handler finished and the store recorded the event as done.',
+    fix: NOTHING,
+  },
+  duplicate: {
+    status: 200,
+    when: 'This event was already handled. The handler did not run again.',
+    fix: 'Nothing to do. The service delivers at least once, so duplicates are normal.',
+  },
+  ignored: {
+    status: 200,
+    when: 'The delivery is authentic, but no handler is registered for its event.',
+    fix: 'Add a handler, or stop the rule from sending this event.',
+  },
+  queued: {
+    status: 202,
+    when: 'The queue stored the delivery. A worker runs the handler.',
+    fix: NOTHING,
+  },
+  'dead-lettered': {
+    status: 200,
+    when: 'The event failed maxAttempts times, or its payload is invalid. The dead-letter store has it, or it stays in the queue as a dead job.',
+    fix: 'Find the event in your dead letters, fix the cause, and redrive it.',
+  },
+  'in-dead-letters': {
+    status: 200,
+    when: 'The event is a dead letter. The handler did not run.',
+    fix: 'Fix the cause, and redrive the dead letter.',
+  },
+  'missing-header': {
+    status: 401,
+    when: 'One of the three signature headers is missing or empty.',
+    fix: 'Webhook actions saved before signing was introduced send no headers: recreate the action to give it a secret. Also check headerPrefix, and any proxy that removes headers. If the request is not from the service, there is nothing to do.',
+  },
+  'malformed-header': {
+    status: 401,
+    when: 'A signature header appears twice or has the wrong format.',
+    fix: 'The service does not send such headers. Look for a proxy that changes or repeats headers.',
+  },
+  'timestamp-out-of-tolerance': {
+    status: 401,
+    when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
+    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again; rejecting it is correct.",
+  },
+  'signature-mismatch': {
+    status: 401,
+    when: 'No configured secret matches the signature of the raw body.',
+    fix: 'Check that the secret of this webhook action is configured: each action has its own, and so has the recording webhook. Check that it was not rotated, and that no proxy or body parser modifies the body.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    when: 'The request method is not POST.',
+    fix: 'The service only sends POST. Point health checks at another path.',
+  },
+  'body-timeout': {
+    status: 408,
+    when: 'The body did not arrive completely within bodyTimeout, or the connection closed early.',
+    fix: 'An occasional timeout is harmless. If it happens often, check the network and the proxy in front of the receiver.',
+  },
+  replayed: {
+    status: 409,
+    when: 'This webhook id was already received.',
+    fix: 'Retries from the service carry a new id, so this is a replayed request, or a proxy that repeats requests. Turn off automatic retries of POST in your proxy.',
+  },
+  'body-too-large': {
+    status: 413,
+    when: 'The body is larger than bodyLimit.',
+    fix: 'Raise bodyLimit if your custom payload is really that large.',
+  },
+  'unsupported-encoding': {
+    status: 415,
+    when: 'The body is compressed: its Content-Encoding is not identity.',
+    fix: 'Look for a proxy that compresses requests.',
+  },
+  'invalid-payload': {
+    status: 422,
+    when: 'The delivery is authentic, but its body is not valid JSON or does not match your schema.',
+    fix: 'Set deadLetter so that such a delivery is kept and does not pause the rule. Then fix the schema or the custom payload.',
+  },
+  'handler-failed': {
+    status: 500,
+    when: 'Your handler threw an error. The retry runs it again.',
+    fix: 'Read the error in the log line. Set deadLetter so that one bad event cannot pause the rule.',
+  },
+  'body-already-parsed': {
+    status: 500,
+    when: 'A body parser ran before the receiver, so the raw bytes are gone.',
+    fix: 'Mount the receiver before the parser, or keep the raw bytes: express.json({ verify: keepRawBody }).',
+  },
+  'in-progress': {
+    status: 503,
+    when: 'The event is being handled already, or another event of its group is (oneAtATime), or the handler lost its lease.',
+    fix: 'Nothing to do. If a handler runs for more than 240 seconds, use a queue.',
+  },
+  deadline: {
+    status: 503,
+    when: 'The handler took longer than ackWithin. It keeps running. If it succeeds, a later retry is a duplicate.',
+    fix: 'Make the handler faster, or use a queue.',
+  },
+  overloaded: {
+    status: 503,
+    when: 'The receiver is already handling maxInFlight deliveries.',
+    fix: 'Find out what the handlers wait for. Raise maxInFlight if the machine can take more.',
+  },
+  'store-unavailable': {
+    status: 503,
+    when: 'The store or the queue failed, or took longer than storeTimeout.',
+    fix: "Check the store's server. The log line contains its error. READONLY after a failover of Redis: let the client connect anew (reconnectOnError of ioredis).",
+  },
+  'secret-unavailable': {
+    status: 503,
+    when: 'The secret provider failed, and no cached secret matches.',
+    fix: 'Check your secrets manager.',
+  },
+  'shutting-down': {
+    status: 503,
+    when: 'The receiver is closing.',
+    fix: 'Nothing to do if the process is being replaced. Otherwise find out what called close().',
+  },
+} as const satisfies Record<string, Omit<OutcomeInfo, 'service'>>;
+
+type Rows = typeof ROWS;
 
 /**
  * The outcome table: each way in which a request can end.
@@ -23,152 +146,12 @@ const NOTHING = 'Nothing to do.';
  * about every five minutes, a limited number of times (spec, "Errors"). A non-2xx status is
  * therefore used only where a retry can help, and 404, 410 and 3xx are never used.
  */
-export const OUTCOMES = {
-  handled: {
-    status: 200,
-    service: acknowledged,
-    when: 'The handler finished and the store recorded the event as done.',
-    fix: NOTHING,
-  },
-  duplicate: {
-    status: 200,
-    service: acknowledged,
-    when: 'This event was already handled. The handler did not run again.',
-    fix: 'Nothing to do. The service delivers at least once, so duplicates are normal.',
-  },
-  ignored: {
-    status: 200,
-    service: acknowledged,
-    when: 'The delivery is authentic, but no handler is registered for its event.',
-    fix: 'Add a handler, or stop the rule from sending this event.',
-  },
-  queued: {
-    status: 202,
-    service: acknowledged,
-    when: 'The queue stored the delivery. A worker runs the handler.',
-    fix: NOTHING,
-  },
-  'dead-lettered': {
-    status: 200,
-    service: acknowledged,
-    when: 'The event failed maxAttempts times, or its payload is invalid. The dead-letter store has it, or it stays in the queue as a dead job.',
-    fix: 'Find the event in your dead letters, fix the cause, and redrive it.',
-  },
-  'in-dead-letters': {
-    status: 200,
-    service: acknowledged,
-    when: 'The event is a dead letter. The handler did not run.',
-    fix: 'Fix the cause, and redrive the dead letter.',
-  },
-  'missing-header': {
-    status: 401,
-    service: retried,
-    when: 'One of the three signature headers is missing or empty.',
-    fix: 'Webhook actions saved before signing was introduced send no headers: recreate the action to give it a secret. Also check headerPrefix, and any proxy that removes headers. If the request is not from the service, there is nothing to do.',
-  },
-  'malformed-header': {
-    status: 401,
-    service: retried,
-    when: 'A signature header appears twice or has the wrong format.',
-    fix: 'The service does not send such headers. Look for a proxy that changes or repeats headers.',
-  },
-  'timestamp-out-of-tolerance': {
-    status: 401,
-    service: retried,
-    when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
-    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again; rejecting it is correct.",
-  },
-  'signature-mismatch': {
-    status: 401,
-    service: retried,
-    when: 'No configured secret matches the signature of the raw body.',
-    fix: 'Check that the secret of this webhook action is configured: each action has its own, and so has the recording webhook. Check that it was not rotated, and that no proxy or body parser modifies the body.',
-  },
-  'method-not-allowed': {
-    status: 405,
-    service: retried,
-    when: 'The request method is not POST.',
-    fix: 'The service only sends POST. Point health checks at another path.',
-  },
-  'body-timeout': {
-    status: 408,
-    service: retried,
-    when: 'The body did not arrive completely within bodyTimeout, or the connection closed early.',
-    fix: 'An occasional timeout is harmless. If it happens often, check the network and the proxy in front of the receiver.',
-  },
-  replayed: {
-    status: 409,
-    service: retried,
-    when: 'This webhook id was already received.',
-    fix: 'Retries from the service carry a new id, so this is a replayed request, or a proxy that repeats requests. Turn off automatic retries of POST in your proxy.',
-  },
-  'body-too-large': {
-    status: 413,
-    service: retried,
-    when: 'The body is larger than bodyLimit.',
-    fix: 'Raise bodyLimit if your custom payload is really that large.',
-  },
-  'unsupported-encoding': {
-    status: 415,
-    service: retried,
-    when: 'The body is compressed: its Content-Encoding is not identity.',
-    fix: 'Look for a proxy that compresses requests.',
-  },
-  'invalid-payload': {
-    status: 422,
-    service: retried,
-    when: 'The delivery is authentic, but its body is not valid JSON or does not match your schema.',
-    fix: 'Set deadLetter so that such a delivery is kept and does not pause the rule. Then fix the schema or the custom payload.',
-  },
-  'handler-failed': {
-    status: 500,
-    service: retried,
-    when: 'Your handler threw an error. The retry runs it again.',
-    fix: 'Read the error in the log line. Set deadLetter so that one bad event cannot pause the rule.',
-  },
-  'body-already-parsed': {
-    status: 500,
-    service: retried,
-    when: 'A body parser ran before the receiver, so the raw bytes are gone.',
-    fix: 'Mount the receiver before the parser, or keep the raw bytes: express.json({ verify: keepRawBody }).',
-  },
-  'in-progress': {
-    status: 503,
-    service: retried,
-    when: 'The event is being handled already, or another event of its group is (oneAtATime), or the handler lost its lease.',
-    fix: 'Nothing to do. If a handler runs for more than 240 seconds, use a queue.',
-  },
-  deadline: {
-    status: 503,
-    service: retried,
-    when: 'The handler took longer than ackWithin. It keeps running. If it succeeds, a later retry is a duplicate.',
-    fix: 'Make the handler faster, or use a queue.',
-  },
-  overloaded: {
-    status: 503,
-    service: retried,
-    when: 'The receiver is already handling maxInFlight deliveries.',
-    fix: 'Find out what the handlers wait for. Raise maxInFlight if the machine can take more.',
-  },
-  'store-unavailable': {
-    status: 503,
-    service: retried,
-    when: 'The store or the queue failed, or took longer than storeTimeout.',
-    fix: "Check the store's server. The log line contains its error. READONLY after a failover of Redis: let the client connect anew (reconnectOnError of ioredis).",
-  },
-  'secret-unavailable': {
-    status: 503,
-    service: retried,
-    when: 'The secret provider failed, and no cached secret matches.',
-    fix: 'Check your secrets manager.',
-  },
-  'shutting-down': {
-    status: 503,
-    service: retried,
-    when: 'The receiver is closing.',
-    fix: 'Nothing to do if the process is being replaced. Otherwise find out what called close().',
-  },
-} as const satisfies Record<string, OutcomeInfo>;
+export const OUTCOMES = Object.fromEntries(
+  Object.entries(ROWS).map(([code, row]) => [
+    code,
+    { ...row, service: row.status < 300 ? 'acknowledged' : 'retried' },
+  ]),
+) as { readonly [Code in keyof Rows]: Rows[Code] & Pick<OutcomeInfo, 'service'> };
 
 /** How a request ended. Each code has a section in the docs: `docsUrl('outcomes.md#<code>')`. */
 export type OutcomeCode = keyof typeof OUTCOMES;
@@ -250,9 +233,7 @@ export interface ReceiverResponse {
   readonly outcome: Outcome;
 }
 
-type Prepared = Pick<ReceiverResponse, 'headers' | 'body'>;
-
-function prepare(code: OutcomeCode): Prepared {
+function prepare(code: OutcomeCode): Pick<ReceiverResponse, 'headers' | 'body'> {
   const body = JSON.stringify({ outcome: code });
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -263,10 +244,9 @@ function prepare(code: OutcomeCode): Prepared {
 }
 
 const codes = Object.keys(OUTCOMES) as OutcomeCode[];
-const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) as Record<
-  OutcomeCode,
-  Prepared
->;
+const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) as {
+  [Code in OutcomeCode]: ReturnType<typeof prepare>;
+};
 
 /** The response for an outcome. Bodies and headers are built once, at import. */
 export function responseFor(outcome: Outcome): ReceiverResponse {

@@ -7,7 +7,7 @@ import type { Settings } from '../options.ts';
 import { describeError } from '../report/error-text.ts';
 import { deliveryFields, loggedError } from '../report/log-line.ts';
 import { safeLogger } from '../report/logger.ts';
-import type { DeliverySource } from '../outcomes.ts';
+import { defined, type DeliverySource } from '../outcomes.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
@@ -182,20 +182,12 @@ export function toDeadLetter(
   const invalidEvent = error instanceof WebhookError ? error.eventName : undefined;
   const { eventName = invalidEvent, callId, key } = route ?? {};
   const isOurs = error instanceof WebhookError && !route;
+  const { letterId: id, tenant, rawBody, webhookId, timestamp, source } = delivery;
   return {
-    ...(delivery.letterId !== undefined && { id: delivery.letterId }),
-    reason,
-    ...(delivery.tenant !== undefined && { tenant: delivery.tenant }),
-    rawBody: delivery.rawBody,
-    webhookId: delivery.webhookId,
-    timestamp: new Date(delivery.timestamp * 1000),
-    ...(eventName !== undefined && { eventName }),
-    ...(callId !== undefined && { callId }),
-    ...(key !== undefined && { key }),
-    attempt,
+    ...{ reason, rawBody, webhookId, attempt, source, error },
+    ...defined({ id, tenant, eventName, callId, key }),
+    timestamp: new Date(timestamp * 1000),
     failedAt: new Date(at),
-    source: delivery.source,
-    error,
     errorText: isOurs ? error.message : describeError(error, route?.sensitiveData),
   };
 }

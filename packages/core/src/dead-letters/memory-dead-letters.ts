@@ -82,45 +82,40 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       const failures = [...(known?.failures ?? []), record.failure].slice(-MAX_FAILURES);
       kept.set(record.id, { ...record, failures });
     },
-    list: (query) =>
-      promiseOf(() => {
-        const { limit } = checkDeadLetterQuery(query);
-        const found = matching(query).slice(0, limit + 1);
-        return deadLetterPage(found.map(listed), limit);
-      }),
-    get: (id) =>
-      promiseOf(() => {
-        const entry = kept.get(id);
-        return entry && whole(entry);
-      }),
-    remove: (id) => promiseOf(() => kept.delete(id)),
-    count: (filter) => promiseOf(() => matching(filter).length),
-    claim: (id, { token, leaseMs }) =>
-      promiseOf(() => {
-        const entry = kept.get(id);
-        const isFree = !entry?.claim || entry.claim.until <= now() || entry.claim.token === token;
-        if (!entry || !isFree) return undefined;
-        entry.claim = { token, until: now() + leaseMs };
-        return whole(entry);
-      }),
-    extend: (id, token, leaseMs) =>
-      promiseOf(() => {
-        const entry = held(id, token);
-        if (entry) entry.claim = { token, until: now() + leaseMs };
-        return entry !== undefined;
-      }),
-    settle: (id, token) => promiseOf(() => held(id, token) !== undefined && kept.delete(id)),
-    giveBack: (id, token, failure) =>
-      promiseOf(() => {
-        const entry = held(id, token);
-        if (!entry) return false;
-        entry.claim = undefined;
-        if (failure) {
-          entry.failures = [...entry.failures, toFailureJson(failure)].slice(-MAX_FAILURES);
-          entry.failedAt = failure.at.getTime();
-        }
-        return true;
-      }),
+    async list(query) {
+      const { limit } = checkDeadLetterQuery(query);
+      const found = matching(query).slice(0, limit + 1);
+      return deadLetterPage(found.map(listed), limit);
+    },
+    async get(id) {
+      const entry = kept.get(id);
+      return entry && whole(entry);
+    },
+    remove: async (id) => kept.delete(id),
+    count: async (filter) => matching(filter).length,
+    async claim(id, { token, leaseMs }) {
+      const entry = kept.get(id);
+      const isFree = !entry?.claim || entry.claim.until <= now() || entry.claim.token === token;
+      if (!entry || !isFree) return undefined;
+      entry.claim = { token, until: now() + leaseMs };
+      return whole(entry);
+    },
+    async extend(id, token, leaseMs) {
+      const entry = held(id, token);
+      if (entry) entry.claim = { token, until: now() + leaseMs };
+      return entry !== undefined;
+    },
+    settle: async (id, token) => held(id, token) !== undefined && kept.delete(id),
+    async giveBack(id, token, failure) {
+      const entry = held(id, token);
+      if (!entry) return false;
+      entry.claim = undefined;
+      if (failure) {
+        entry.failures = [...entry.failures, toFailureJson(failure)].slice(-MAX_FAILURES);
+        entry.failedAt = failure.at.getTime();
+      }
+      return true;
+    },
   };
   inMemory.add(letters);
   return letters;
@@ -131,11 +126,6 @@ const inMemory = new WeakSet();
 /** Whether these are dead letters that end with the process. */
 export const isInMemory = (deadLetter: unknown): boolean =>
   inMemory.has(Object(deadLetter) as object);
-
-const promiseOf = <T>(work: () => T): Promise<T> =>
-  new Promise((resolve) => {
-    resolve(work());
-  });
 
 type Position = Pick<Kept, 'failedAt' | 'id'>;
 const compare = (one: Position, other: Position): number =>

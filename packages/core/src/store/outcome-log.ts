@@ -1,31 +1,16 @@
-import type { DeliverySource, OutcomeCode } from '../outcomes.ts';
+import type { Outcome } from '../outcomes.ts';
 
 /** What a store knows of an event: done, running, failed so far, or given up with a dead letter. */
 export type EventState = 'handled' | 'running' | 'failed' | 'dead-lettered';
 
-/** One outcome, as the log keeps it: ids, codes and durations, never a value of a body. */
-export interface OutcomeRow {
+type Kept = Omit<Outcome, 'status' | 'storeMs' | 'waitMs' | 'queued' | 'error'>;
+
+/** One outcome, as the log keeps it: ids, redacted as in log lines, codes and durations. */
+export interface OutcomeRow extends Readonly<Kept> {
   /** When it ended; milliseconds since the epoch, by the clock of its process. */
   readonly at: number;
   /** The id of its process, which is in `LogProcess` too. */
   readonly process: string;
-  readonly outcome: OutcomeCode;
-  readonly source: DeliverySource;
-  /** Set on the second outcome of a delivery that was answered `deadline`. */
-  readonly late?: true | undefined;
-  readonly tenant?: string | undefined;
-  readonly eventName?: string | undefined;
-  /** Ids are redacted as in log lines. */
-  readonly callId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly attempt?: number | undefined;
-  readonly attemptsLeft?: number | undefined;
-  /** Milliseconds since the request reached the receiver. */
-  readonly durationMs: number;
-  readonly handlerMs?: number | undefined;
-  readonly lagMs?: number | undefined;
-  readonly secretId?: string | undefined;
   /** Redacted, at most 200 characters. */
   readonly error?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { apartFromRequests, currentProcess } from '#platform';
 import { docsUrl } from '../errors.ts';
-import type { Outcome } from '../outcomes.ts';
+import { defined, type Outcome } from '../outcomes.ts';
 import { newToken } from './lease.ts';
 import {
   durationBucket,
@@ -10,7 +10,7 @@ import {
   type OutcomeRow,
 } from './outcome-log.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
-import { printable, redactedText, redactId, shownTenant } from '../report/redact.ts';
+import { printable, redactedText, withRedactedIds } from '../report/redact.ts';
 import { loggedError, type LineOptions } from '../report/log-line.ts';
 import { LineLimit, type Logger, safeLogger } from '../report/logger.ts';
 
@@ -232,28 +232,17 @@ function rank({ outcome, status, webhookId }: Outcome): 0 | 1 | 2 {
   return webhookId === undefined ? 2 : 0;
 }
 
-function rowOf(outcome: Outcome, at: number, process: string): OutcomeRow {
-  const { tenant, webhookId, durationMs, handlerMs, lagMs } = outcome;
+function rowOf(ended: Outcome, at: number, process: string): OutcomeRow {
+  const { outcome, source, durationMs, handlerMs, secretId, error, ...rest } =
+    withRedactedIds(ended);
+  const { late, tenant, eventName, callId, key, webhookId, attempt, attemptsLeft, lagMs } = rest;
   return {
-    at,
-    process,
-    outcome: outcome.outcome,
-    source: outcome.source,
-    late: outcome.late,
-    tenant: tenant === undefined ? undefined : shownTenant(tenant, webhookId),
-    eventName: shownId(outcome.eventName),
-    callId: shownId(outcome.callId),
-    key: shownId(outcome.key),
-    webhookId: shownId(webhookId),
-    attempt: outcome.attempt,
-    attemptsLeft: outcome.attemptsLeft,
-    durationMs: tenths(durationMs),
-    handlerMs: handlerMs === undefined ? undefined : tenths(handlerMs),
-    lagMs,
-    secretId: outcome.secretId && printable(outcome.secretId),
-    error: outcome.error && redactedText(outcome.error.message).slice(0, MAX_ERROR),
+    ...{ at, process, outcome, source, durationMs: tenths(durationMs) },
+    ...defined({ late, tenant, eventName, callId, key, webhookId, attempt, attemptsLeft, lagMs }),
+    ...(handlerMs !== undefined && { handlerMs: tenths(handlerMs) }),
+    ...(secretId !== undefined && { secretId: printable(secretId) }),
+    ...(error && { error: redactedText(error.message).slice(0, MAX_ERROR) }),
   };
 }
 
-const shownId = (id: string | undefined) => (id === undefined ? undefined : redactId(id));
 const tenths = (ms: number) => Math.round(ms * 10) / 10;

@@ -11,6 +11,7 @@ import {
   type DeadLetterPosition,
 } from '../dead-letters/record.ts';
 import { MAX_FAILURES, storableName } from '../dead-letters/record.ts';
+import { defined } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
 
 /** One failed attempt of a job, as engines keep it in JSON. */
@@ -73,17 +74,10 @@ function letterOf(job: DeadJobRecord): ListedDeadLetter {
   return {
     id,
     reason: INVALID.test(error) ? 'invalid-payload' : 'handler-failed',
-    ...(tenant !== undefined && { tenant }),
     bytes: Math.floor((body.replace(/=+$/, '').length * 3) / 4),
-    webhookId,
+    ...defined({ tenant, eventName, callId, key }),
+    ...{ webhookId, attempt, failedAt, source: 'queue', error },
     timestamp: new Date(timestamp * 1_000),
-    ...(eventName !== undefined && { eventName }),
-    ...(callId !== undefined && { callId }),
-    ...(key !== undefined && { key }),
-    attempt,
-    failedAt,
-    source: 'queue',
-    error,
     history: failures.map(({ at, ...failure }) => ({
       ...{ at: new Date(at), source: 'queue' },
       ...failure,
