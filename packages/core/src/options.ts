@@ -98,27 +98,26 @@ export interface ReceiverOptions<
   now?: (() => number) | undefined;
 }
 
+type WithDefault =
+  | 'maxAttempts'
+  | 'secret'
+  | 'store'
+  | 'toleranceSeconds'
+  | 'ackWithin'
+  | 'bodyTimeout'
+  | 'maxInFlight'
+  | 'maxInFlightPerTenant'
+  | 'leaseFor'
+  | 'storeTimeout'
+  | 'now';
+type Optional = 'tenant' | 'queue' | 'oneAtATime' | 'profile' | 'waitUntil' | 'log';
+type Defaults = { readonly [Name in WithDefault]-?: NonNullable<ReceiverOptions[Name]> };
+
 /** The checked options of a receiver, with every default filled in. */
-export interface Settings extends HandlerSettings {
-  readonly maxAttempts: number;
-  readonly secret: Secret | SecretProvider;
-  readonly tenant?: TenantOf | undefined;
-  readonly store: Store;
-  readonly queue?: Queue | undefined;
-  readonly oneAtATime?: OneAtATime | undefined;
+export interface Settings
+  extends HandlerSettings, Defaults, Readonly<Pick<ReceiverOptions, Optional>> {
   readonly headerNames: HeaderNames;
-  readonly profile?: Profile | undefined;
-  readonly toleranceSeconds: number;
-  readonly ackWithin: number;
-  readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   readonly bodyLimit: number;
-  readonly bodyTimeout: number;
-  readonly maxInFlight: number;
-  readonly maxInFlightPerTenant: number;
-  readonly leaseFor: number;
-  readonly storeTimeout: number;
-  readonly log?: false | undefined;
-  readonly now: () => number;
 }
 
 const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;

@@ -193,11 +193,13 @@ export interface Completable {
 
 /** The calls of `context.completeIn` in one run. */
 export class Transactions {
+  /** Whether `completeIn` was called. */
+  called = false;
+  /** Whether a transaction was told to roll back. */
+  leaseLost = false;
   readonly #target: Completable | undefined;
   #running = 0;
-  #called = false;
   #marked = false;
-  #leaseLost = false;
   #ended = false;
   #lateCall: WebhookError | undefined;
   #onLateCall: ((refusal: WebhookError) => void) | undefined;
@@ -207,19 +209,9 @@ export class Transactions {
     this.#target = target;
   }
 
-  /** Whether `completeIn` was called. */
-  get called(): boolean {
-    return this.#called;
-  }
-
   /** Whether a transaction may be committed that marks the run as done. */
   get mayBeDone(): boolean {
     return this.#marked || this.#running > 0;
-  }
-
-  /** Whether a transaction was told to roll back. */
-  get leaseLost(): boolean {
-    return this.#leaseLost;
   }
 
   /** The handler has ended, so it can complete nothing any more. */
@@ -239,7 +231,7 @@ export class Transactions {
    */
   completeIn(tx: unknown): Promise<void> {
     if (this.#ended) throw this.#tooLate();
-    this.#called = true;
+    this.called = true;
     if (!this.#target)
       throw new WebhookError(
         'invalid-options',
@@ -271,7 +263,7 @@ export class Transactions {
       this.#marked = true;
       return;
     }
-    this.#leaseLost = true;
+    this.leaseLost = true;
     throw new WebhookError(
       'in-progress',
       'completeIn: the lease was lost, so another delivery of the event may be running. Let this error roll back the transaction.',

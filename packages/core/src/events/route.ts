@@ -1,6 +1,6 @@
 import { docsUrl, settle, WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
-import { safeLogger, type Logger } from '../report/logger.ts';
+import { safeLogger } from '../report/logger.ts';
 import { tenantKey } from '../store/keys.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
 import { FieldCheck } from './field-check.ts';
@@ -65,7 +65,7 @@ export class Routes {
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
-  readonly #roundedIds: RoundedIds;
+  #hasWarned = false;
 
   constructor(settings: RouteSettings) {
     const { on = {}, onUnhandled, custom, around = [] } = settings;
@@ -77,7 +77,6 @@ export class Routes {
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
     this.#handleCustom = custom && wrapped(custom.handle);
-    this.#roundedIds = new RoundedIds(settings.logger);
   }
 
   /**
@@ -160,7 +159,7 @@ export class Routes {
     const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
     const sensitiveData = { ...content, payload };
     const found = key && textOf('custom.key', () => key(payload), sensitiveData);
-    if (found !== undefined) this.#roundedIds.check(found, body);
+    if (found !== undefined) this.#checkRounded(found, body);
     return {
       ...UNIDENTIFIED,
       key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),
@@ -170,6 +169,16 @@ export class Routes {
       outcome: 'handled',
       handle: this.#handleCustom,
     };
+  }
+
+  /** Warns, once, of a key with a number that `JSON.parse` has rounded: another event may have the same. */
+  #checkRounded(key: string, body: unknown): void {
+    if (this.#hasWarned || !LARGE_NUMBER.test(key) || !hasRounded(body, key)) return;
+    this.#hasWarned = true;
+    safeLogger(this.#settings.logger).warn(
+      { docs: docsUrl('wire-contract.md#event-keys') },
+      'call-webhooks: custom.key returned a number above 2^53. JavaScript rounds such numbers, so two events may have one key, and the second would count as a duplicate. Put the id in quotes in the custom payload.',
+    );
   }
 }
 
@@ -242,26 +251,6 @@ const usable = (text: unknown): string | undefined =>
 
 /** 2^53 has 16 digits. From 10^21 on, a number is written as `1e+21`. */
 const LARGE_NUMBER = /\d{16}|e\+\d/;
-
-/** Warns, once, of a key with a number that `JSON.parse` has rounded: another event may have the same. */
-class RoundedIds {
-  readonly #logger: Logger;
-  #hasWarned = false;
-
-  constructor(logger: Logger) {
-    this.#logger = logger;
-  }
-
-  /** @param body the parsed body that the key was made of */
-  check(key: string, body: unknown): void {
-    if (this.#hasWarned || !LARGE_NUMBER.test(key) || !hasRounded(body, key)) return;
-    this.#hasWarned = true;
-    safeLogger(this.#logger).warn(
-      { docs: docsUrl('wire-contract.md#event-keys') },
-      'call-webhooks: custom.key returned a number above 2^53. JavaScript rounds such numbers, so two events may have one key, and the second would count as a duplicate. Put the id in quotes in the custom payload.',
-    );
-  }
-}
 
 /** Whether a rounded number is part of the key. A parsed body is at most 64 levels deep. */
 function hasRounded(value: unknown, key: string): boolean {

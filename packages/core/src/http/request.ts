@@ -18,17 +18,11 @@ export function checkRequest(
     throw new WebhookError('method-not-allowed', 'Deliveries are sent with POST.');
   }
   const encoding = headerValue(headers, 'content-encoding');
-  if (
-    encoding !== undefined &&
-    encoding !== null &&
-    encoding !== '' &&
-    String(encoding).toLowerCase() !== 'identity'
-  ) {
+  if (encoding && String(encoding).toLowerCase() !== 'identity')
     throw new WebhookError(
       'unsupported-encoding',
       'The body is compressed. Compressed bodies are not supported.',
     );
-  }
   // The HTTP parser has checked the number. Without the header it is NaN, which compares as false.
   if (Number(headerValue(headers, 'content-length')) > bodyLimit) throw tooLarge(bodyLimit);
 }
@@ -180,20 +174,10 @@ export class RequestView implements TenantRequest {
   }
 
   get headers(): Record<string, string | undefined> {
-    const all: Record<string, string> = {};
-    const entries = isHeaders(this.#headers)
-      ? this.#headers.entries()
-      : Object.entries(this.#headers);
-    for (const [name, value] of entries) {
-      if (value === undefined) continue;
-      // Not by assignment: a header may be called __proto__.
-      Object.defineProperty(all, name.toLowerCase(), {
-        value: joined(value),
-        enumerable: true,
-        configurable: true, // two names may differ only by case
-      });
-    }
-    return all;
+    const all = isHeaders(this.#headers) ? [...this.#headers] : Object.entries(this.#headers);
+    return Object.fromEntries(
+      all.map(([name, value]) => [name.toLowerCase(), value === undefined ? value : joined(value)]),
+    );
   }
 }
 

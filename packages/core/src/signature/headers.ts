@@ -59,40 +59,33 @@ export const isSendable = (webhookId: string, timestamp: string): boolean =>
  * @throws WebhookError `invalid-options` for a prefix that makes no valid header name
  */
 export function headerNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
-  if (prefix === undefined && profile === undefined)
-    return (defaultNames ??= lowerCase(casedHeaderNames()));
-  return lowerCase(casedHeaderNames(prefix, profile));
+  const { id, timestamp, signature } = casedHeaderNames(prefix, profile);
+  return {
+    id: id.toLowerCase(),
+    timestamp: timestamp.toLowerCase(),
+    signature: signature.toLowerCase(),
+  };
 }
-
-let defaultNames: HeaderNames | undefined;
-
-const lowerCase = ({ id, timestamp, signature }: HeaderNames): HeaderNames => ({
-  id: id.toLowerCase(),
-  timestamp: timestamp.toLowerCase(),
-  signature: signature.toLowerCase(),
-});
 
 /** The same names as the sender writes them. */
 export function casedHeaderNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
   if (prefix === undefined && profile !== undefined) return STANDARD_NAMES;
+  const text = prefix ?? DEFAULT_PREFIX;
   const { id, timestamp, signature } =
-    typeof prefix === 'object' ? prefix : namesWithPrefix(prefix ?? DEFAULT_PREFIX);
-  for (const name of [id, timestamp, signature] as unknown[]) {
-    if (typeof name !== 'string' || !TOKEN.test(name)) {
-      throw new WebhookError(
-        'invalid-options',
-        'headerPrefix makes an invalid HTTP header name. Use a prefix such as "X-Service".',
-      );
-    }
-  }
+    typeof text === 'object'
+      ? text
+      : {
+          id: `${text}-Webhook-Id`,
+          timestamp: `${text}-Timestamp`,
+          signature: `${text}-Signature`,
+        };
+  if (![id, timestamp, signature].every((name) => typeof name === 'string' && TOKEN.test(name)))
+    throw new WebhookError(
+      'invalid-options',
+      'headerPrefix makes an invalid HTTP header name. Use a prefix such as "X-Service".',
+    );
   return { id, timestamp, signature };
 }
-
-const namesWithPrefix = (prefix: string): HeaderNames => ({
-  id: `${prefix}-Webhook-Id`,
-  timestamp: `${prefix}-Timestamp`,
-  signature: `${prefix}-Signature`,
-});
 
 /**
  * Reads the three headers and checks their format.

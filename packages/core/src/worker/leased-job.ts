@@ -1,9 +1,15 @@
 import { docsUrl } from '../errors.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { deliveryFields, type Identified, loggedError } from '../report/log-line.ts';
+import { deliveryFields, loggedError } from '../report/log-line.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
 import type { JobProcessor, JobResult, JobTransaction, WorkerJob } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
+
+/** Milliseconds until a refused write is repeated: doubled each time, up to a limit. */
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 4_000;
+/** A shorter outage is not logged; milliseconds. */
+const LOG_AFTER_MS = 5_000;
 
 /** A job that an engine leased to this worker, and how its end is written to the engine. */
 export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transaction'> {
@@ -129,14 +135,6 @@ export class LeasedJobRun implements PolledJob {
     await this.#repeat(() => this.#writeOnce(result), until, stop);
   }
 
-  #repeat(write: () => Promise<unknown>, until: number, stop: AbortSignal): Promise<void> {
-    const { delivery, attempt } = this.#job;
-    return writeResult({
-      ...{ write, until, stop, log: this.#log },
-      delivery: { ...delivery, attempt },
-    });
-  }
-
   #writeOnce(result: JobResult): Promise<unknown> {
     if (result.status === 'done') return this.#job.complete();
     const { message } = result.error;
@@ -144,73 +142,49 @@ export class LeasedJobRun implements PolledJob {
       ? this.#job.moveToDead(message)
       : this.#job.retry(message, result.abandonReason);
   }
-}
 
-/** Milliseconds until a refused write is repeated: doubled each time, up to a limit. */
-const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 4_000;
-/** A shorter outage is not logged; milliseconds. */
-const LOG_AFTER_MS = 5_000;
-
-interface ResultWrite {
-  /** Writes the result to the engine. */
-  write: () => Promise<unknown>;
-  /** When to give up; milliseconds of `performance.now()`. */
-  until: number;
-  /** Aborted when the worker stops: the result is then written once more. */
-  stop: AbortSignal;
-  log: Required<Logger>;
-  /** For log lines. */
-  delivery: Identified;
-}
-
-/**
- * Writes the result of a job, again and again while the engine refuses: an outage must not make a
- * handler run twice. Logs long refusals, and how they ended.
- */
-export async function writeResult({
-  write,
-  until,
-  stop,
-  log,
-  delivery,
-}: ResultWrite): Promise<void> {
-  const startedAt = performance.now();
-  let isLogged = false;
-  let reason = '';
-  const fields = {
-    ...deliveryFields(delivery),
-    docs: docsUrl('queues.md#what-they-promise'),
-  };
-  let failed: object = fields;
-  let delay = FIRST_DELAY_MS;
-  while (performance.now() < until) {
-    try {
-      await write();
-      if (isLogged)
-        log.info(fields, 'call-webhooks: the queue took the result of the job at last.');
-      return;
-    } catch (error) {
-      const { text, err } = loggedError(error);
-      reason = text.replace(/\.?$/, '.');
-      failed = { ...fields, err };
+  /**
+   * Calls the engine again and again while it refuses: an outage must not make a handler run twice.
+   * Once the worker stops, it is called once more. Logs long refusals, and how they ended.
+   * @param until when to give up; milliseconds of `performance.now()`
+   */
+  async #repeat(call: () => Promise<unknown>, until: number, stop: AbortSignal): Promise<void> {
+    const { delivery, attempt } = this.#job;
+    const startedAt = performance.now();
+    const fields = {
+      ...deliveryFields({ ...delivery, attempt }),
+      docs: docsUrl('queues.md#what-they-promise'),
+    };
+    let isLogged = false;
+    let reason = '';
+    let failed: object = fields;
+    for (let delay = FIRST_DELAY_MS; performance.now() < until; delay *= 2) {
+      try {
+        await call();
+        if (isLogged)
+          this.#log.info(fields, 'call-webhooks: the queue took the result of the job at last.');
+        return;
+      } catch (error) {
+        const { text, err } = loggedError(error);
+        reason = text.replace(/\.?$/, '.');
+        failed = { ...fields, err };
+      }
+      if (stop.aborted) break;
+      if (!isLogged && performance.now() - startedAt >= LOG_AFTER_MS) {
+        isLogged = true;
+        this.#log.warn(
+          failed,
+          `call-webhooks: the queue refuses the result of a job: ${reason} It is written again until the queue takes it or the worker stops.`,
+        );
+      }
+      await sleep(Math.min(delay, MAX_DELAY_MS, until - performance.now()), stop);
     }
-    if (stop.aborted) break;
-    if (!isLogged && performance.now() - startedAt >= LOG_AFTER_MS) {
-      isLogged = true;
-      log.warn(
+    if (isLogged)
+      this.#log.warn(
         failed,
-        `call-webhooks: the queue refuses the result of a job: ${reason} It is written again until the queue takes it or the worker stops.`,
+        `call-webhooks: the queue never took the result of a job: ${reason} The job runs again.`,
       );
-    }
-    await sleep(Math.min(delay, until - performance.now()), stop);
-    delay = Math.min(MAX_DELAY_MS, delay * 2);
   }
-  if (isLogged)
-    log.warn(
-      failed,
-      `call-webhooks: the queue never took the result of a job: ${reason} The job runs again.`,
-    );
 }
 
 /** Ends early when the signal is aborted. */

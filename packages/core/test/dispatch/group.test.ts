@@ -274,7 +274,7 @@ describe('a dead letter', () => {
   it('has no fields that its delivery does not have', async () => {
     const { code, letter = {} } = await letterOf(bytes('{'));
     expect(code).toBe('dead-lettered');
-    expect(Object.keys(letter)).toEqual(BASE);
+    expect(Object.keys(letter).sort()).toEqual([...BASE].sort());
   });
 
   it('has the message of the outcome if the payload is invalid', async () => {
