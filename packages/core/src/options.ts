@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { checkAgainst, option } from './check-options.ts';
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import { WebhookError } from './errors.ts';
-import type { FieldNames } from './events/call-details.ts';
 import { EVENT_NAMES } from './events/events.ts';
 import type { ContextOf, ExtraEvents, HandlerOptions, HandlerSettings } from './events/handlers.ts';
 import type { OneAtATime } from './events/route.ts';
@@ -69,8 +68,6 @@ export interface ReceiverOptions<
   bodyLimit?: number | string | undefined;
   /** Milliseconds for the whole body to arrive; 5,000 by default, and never more than `ackWithin`. */
   bodyTimeout?: number | undefined;
-  /** The names of the seven fields that the spec does not name, for `context.call`. */
-  fieldNames?: FieldNames | undefined;
   /**
    * The number of failed attempts after which an event goes to `deadLetter`; 3 by default. The service
    * makes few. For jobs of a queue it is `maxRuns`, an option of the queue or of its worker.
@@ -87,8 +84,6 @@ export interface ReceiverOptions<
   leaseFor?: number | undefined;
   /** Milliseconds for one call of the store or the queue; 1,000 by default. */
   storeTimeout?: number | undefined;
-  /** Where log lines go; `console` by default. */
-  logger?: Logger | undefined;
   /**
    * `false` keeps outcomes out of the store's log, which the console shows. By default each is
    * written, if the store has a log: in the background, at most once a second.

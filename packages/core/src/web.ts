@@ -47,14 +47,13 @@ export function webHandler(receiver: Receiver): WebHandler {
   };
   // It throws synchronously: Express 4 would not see a rejection. The default makes its `length` 1, by
   // which @call-webhooks/testing can tell it from a handler for node:http.
-  const handle: WebHandler = Object.assign(
+  return Object.assign(
     (request: Request, extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> = {}) => {
       checkArgument(request);
       return respond(request, extras);
     },
     { receiver },
   );
-  return handle;
 }
 
 /** @throws WebhookError `invalid-options` for the object of a framework that is not fetch's `Request` */

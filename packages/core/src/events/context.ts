@@ -70,7 +70,6 @@ export interface HandlerContext {
 /** One verified or trusted delivery. */
 export interface Delivery {
   readonly source: DeliverySource;
-  /** Whose it is. Absent in a receiver without tenants. */
   readonly tenant?: string | undefined;
   readonly webhookId: string;
   /** When this attempt was signed; Unix seconds. */
@@ -79,15 +78,12 @@ export interface Delivery {
   readonly receivedAt: number;
   /** Until when its webhook id must be remembered; milliseconds since the epoch. */
   readonly replayUntil: number;
-  /** The `id` of the secret that matched. Only a `webhook` has it. */
   readonly secretId?: string | undefined;
   /** Of a dead letter: how often it was run before it was redriven. */
   readonly earlierAttempts?: number | undefined;
   /** Of a dead letter: its id in the store of dead letters. */
   readonly letterId?: string | undefined;
-  /** The raw body, byte for byte. */
   readonly rawBody: Uint8Array;
-  /** The logger of the request. */
   readonly log: Logger;
 }
 
@@ -284,6 +280,5 @@ export class Transactions {
   }
 }
 
-/** The failure of a handler that succeeded, but whose transaction was rolled back. */
 export const rolledBack = () =>
   new Error('The handler succeeded, but the transaction of completeIn was rolled back.');

@@ -98,7 +98,6 @@ export const EVENT_NAMES = [
   'call:recording-available',
 ] as const satisfies readonly (keyof CallEventMap)[];
 
-/** Whether this is the name of an event of the service. */
 export const isKnownEvent = (name: string): name is keyof CallEventMap =>
   Object.hasOwn(EVENT_SCHEMAS, name);
 
@@ -205,6 +204,5 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** Whether a parsed body is an object with fields. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

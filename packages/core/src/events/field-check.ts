@@ -3,7 +3,6 @@ import { redactId } from '../report/redact.ts';
 import { safeLogger, type Logger } from '../report/logger.ts';
 import { callDetails, DEFAULT_FIELD_NAMES, type FieldNames } from './call-details.ts';
 
-/** How many names of fields a warning has. */
 const MAX_NAMES = 50;
 
 /** An event whose details were not found under the names of `fieldNames`. */

@@ -25,17 +25,17 @@ export type Run = () => Promise<unknown>;
  */
 export type Around = (run: Run, event: unknown, context: HandlerContext) => unknown;
 
-/** A handler of any event. */
-export type AnyHandler = (event: unknown, context: HandlerContext) => unknown;
-
 /** The handler within its layers; the first layer is the outermost. */
-export const wrapHandler = (layers: readonly Around[], handle: AnyHandler): AnyHandler =>
-  layers.reduceRight<AnyHandler>((inner, layer) => wrap(layer, inner), handle);
+export const wrapHandler = (
+  layers: readonly Around[],
+  handle: Handler<unknown>,
+): Handler<unknown> =>
+  layers.reduceRight<Handler<unknown>>((inner, layer) => wrap(layer, inner), handle);
 
 const NOT_CALLED = 'around did not call run before it ended, so the handler did not run.';
 
 const wrap =
-  (layer: Around, inner: AnyHandler): AnyHandler =>
+  (layer: Around, inner: Handler<unknown>): Handler<unknown> =>
   async (event, context) => {
     const handler: { running?: Promise<unknown>; isRefused?: boolean } = {};
     const run = () => {
@@ -140,6 +140,10 @@ export interface HandlerOptions<
    * @see Redact
    */
   redact?: Redact | undefined;
+  /** The names of the seven fields that the spec does not name, for `context.call`. */
+  fieldNames?: FieldNames | undefined;
+  /** Where log lines go; `console` by default. */
+  logger?: Logger | undefined;
 }
 
 /** The checked options that a receiver and a worker share. Dead letters go to a function. */

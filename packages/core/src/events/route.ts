@@ -19,9 +19,7 @@ const MAX_KEY_LENGTH = 4_000;
 export interface Route {
   readonly eventName: string | undefined;
   readonly callId: string | undefined;
-  /** The idempotency key. */
   readonly key: string | undefined;
-  /** The parsed body. */
   readonly body: unknown;
   /** What the handler gets. */
   readonly payload: unknown;
@@ -45,7 +43,6 @@ export const UNIDENTIFIED: Route = {
   handle: undefined,
 };
 
-/** What the way to a handler depends on. */
 type RouteSettings = Pick<
   HandlerSettings,
   | 'on'

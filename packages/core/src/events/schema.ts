@@ -16,7 +16,6 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** What a schema makes of a value. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
@@ -24,7 +23,6 @@ export type SchemaResult<Output> =
 /** The type of a schema's values after validation. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
 
-/** Why a value does not match a schema. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

@@ -18,9 +18,7 @@ export interface DeliveryMessage extends Message {
   readonly method?: string | undefined;
   /** The headers of the request, to continue a trace. They are not verified. */
   readonly headers?: object | undefined;
-  /** The delivery that a worker runs. */
   readonly queued?: QueuedDelivery | undefined;
-  /** How it ended. */
   result?: { readonly outcome: Outcome };
 }
 

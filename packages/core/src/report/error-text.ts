@@ -1,7 +1,6 @@
 import { type DeliveryContent, WebhookError, type WebhookErrorCode } from '../errors.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 
-/** What a copy has besides its name, message and frames. */
 interface Details {
   readonly code?: string | number | undefined;
   readonly cause?: ErrorCopy | undefined;
@@ -109,7 +108,6 @@ function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
     .join('\n');
 }
 
-/** Texts that are redacted, as an error. */
 export function newCopy(
   name: string,
   message: string,

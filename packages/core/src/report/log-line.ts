@@ -3,14 +3,12 @@ import { defined, type DeliverySource, type Outcome, OUTCOMES } from '../outcome
 import { describeError, errorText, redactedCopy } from './error-text.ts';
 import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
 
-/** What a logger is called with. */
 export interface LogLine {
   readonly level: 'warn' | 'error';
   readonly fields: object;
   readonly message: string;
 }
 
-/** What a line depends on besides its outcome. */
 export interface LineOptions {
   readonly redact?: Redact | undefined;
   /** After how many attempts, or runs of a job, an event goes to `deadLetter`. */
@@ -52,7 +50,6 @@ export function outcomeLine(
   };
 }
 
-/** What became of a run of a job. */
 function runOf({ outcome, attempt = 1 }: Outcome, maxRuns: number | undefined): string {
   if (outcome === 'dead-lettered')
     return `gave up after ${attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`}`;
@@ -88,7 +85,6 @@ export function deliveryFields(delivery: Identified) {
   });
 }
 
-/** An error as log lines have it. */
 export interface LoggedError {
   /** The error and its causes on one line, for the message. */
   readonly text: string;

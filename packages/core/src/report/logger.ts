@@ -96,7 +96,6 @@ export function safeLogger(logger: Logger): Required<Logger> {
 
 const handlerLoggers = new WeakMap<Logger, HandlerLogger>();
 
-/** The logger for `context.log`. */
 export function handlerLogger(logger: Logger): HandlerLogger {
   const known = handlerLoggers.get(logger);
   if (known) return known;
@@ -197,7 +196,6 @@ function withError(message: string, err: unknown): string {
 
 const MAX_CAUSES = 5;
 
-/** The frames of an error and of its causes. */
 function framesOf(err: unknown): string {
   let text = '';
   let error = err;

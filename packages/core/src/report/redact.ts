@@ -275,7 +275,6 @@ export function redactId(id: string): string {
 export const shownTenant = (tenant: string, webhookId: string | undefined): string =>
   webhookId === undefined ? redactId(tenant) : tenant;
 
-/** What identifies a delivery. */
 export type Ids = {
   [Name in 'tenant' | 'eventName' | 'callId' | 'key' | 'webhookId']?: string | undefined;
 };

@@ -62,7 +62,6 @@ export interface ReportingHooks {
   onOutcome?: ((outcome: Outcome) => unknown) | undefined;
 }
 
-/** What `onError` is told of an attempt. */
 interface ErrorContext extends Identified {
   readonly outcome: OutcomeCode;
   readonly attemptsLeft?: number | undefined;
@@ -92,7 +91,6 @@ function callErrorHook(
 /** What is known about a request so far. It fills up on the way through the receiver. */
 export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' | 'error' | 'late'>;
 
-/** How one request ended. */
 export interface Result {
   readonly outcome: OutcomeCode;
   readonly error?: WebhookError | undefined;

@@ -4,13 +4,11 @@ import { checkBody, type HeadersLike } from '../http/request.ts';
 import {
   casedHeaderNames,
   headerNames,
-  type HeaderNames,
-  type HeaderPrefix,
   isSendable,
-  type Profile,
   readSignatureHeaders,
   type SignatureHeaders,
 } from './headers.ts';
+import type { ReceiverOptions, Settings } from '../options.ts';
 import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secrets.ts';
 
 /** Seconds on either side of the receiver's clock (spec, "Limits"). */
@@ -19,11 +17,7 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 const MIN_REPLAY_MEMORY_MS = 300_000;
 
 /** What a delivery is verified against. */
-export interface AuthenticationRules {
-  readonly headerNames: HeaderNames;
-  readonly profile?: Profile | undefined;
-  readonly toleranceSeconds: number;
-}
+type AuthenticationRules = Pick<Settings, 'headerNames' | 'profile' | 'toleranceSeconds'>;
 
 /** What is known about a delivery that was verified. */
 export interface Authentic {
@@ -72,15 +66,12 @@ const matches = (computed: string, { signature, otherSignatures }: SignatureHead
   (otherSignatures !== undefined && otherSignatures.some((other) => equalText(computed, other)));
 
 function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
-  const message = source.mismatch ?? `${noneOf(keys)} ${hintFor(source)}`;
-  return new WebhookError('signature-mismatch', message);
-}
-
-function noneOf(keys: readonly Key[]): string {
   const ids = keys.map((key) => key.id).join(', ');
-  return keys.length === 1
-    ? `The only configured secret (${ids}) does not match this signature.`
-    : `None of the ${String(keys.length)} configured secrets (${ids}) matches this signature.`;
+  const none =
+    keys.length === 1
+      ? `The only configured secret (${ids}) does not match this signature.`
+      : `None of the ${String(keys.length)} configured secrets (${ids}) matches this signature.`;
+  return new WebhookError('signature-mismatch', source.mismatch ?? `${none} ${hintFor(source)}`);
 }
 
 const ONE_EACH = 'each webhook action has its own, and so has the recording webhook';
@@ -122,17 +113,12 @@ export function replayUntil(timestamp: number, now: number, toleranceSeconds: nu
 }
 
 /** How a delivery is verified. */
-export interface VerifyOptions {
+export interface VerifyOptions extends Pick<
+  ReceiverOptions,
+  'headerPrefix' | 'profile' | 'toleranceSeconds' | 'now'
+> {
   /** One signing secret, or several of which any may match. */
   secret: Secret;
-  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
-  headerPrefix?: HeaderPrefix | undefined;
-  /** `'standard-webhooks'` for senders that follow Standard Webhooks. */
-  profile?: Profile | undefined;
-  /** Seconds that the timestamp may differ from the clock, on either side; 300 by default. */
-  toleranceSeconds?: number | undefined;
-  /** The clock; milliseconds since the epoch, `Date.now` by default. */
-  now?: (() => number) | undefined;
 }
 
 /** What is known about a verified delivery. */
@@ -173,7 +159,7 @@ export async function verify(
 }
 
 /** What to sign, and how. */
-export interface SignOptions {
+export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix' | 'profile'> {
   /** `whsec_…` */
   secret: string;
   /** The exact body that will be sent. A string is signed as UTF-8. */
@@ -182,10 +168,6 @@ export interface SignOptions {
   webhookId?: string | undefined;
   /** A `Date`, or Unix seconds; now by default. */
   timestamp?: Date | number | undefined;
-  /** `'X-Service'` by default. */
-  headerPrefix?: HeaderPrefix | undefined;
-  /** `'standard-webhooks'` for its header names: `webhook-id` and so on. */
-  profile?: Profile | undefined;
 }
 
 /**

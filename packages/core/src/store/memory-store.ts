@@ -42,7 +42,6 @@ const ONE = { size: 1 };
 
 /** A webhook id that was seen. */
 interface SeenId {
-  /** The token of its claim. */
   readonly token: string;
   /** Until when it is known, by the wall clock; milliseconds since the epoch. */
   readonly until: number;

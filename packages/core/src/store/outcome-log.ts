@@ -87,7 +87,6 @@ export interface OutcomeLog {
   processes(): Promise<SeenProcess[]>;
 }
 
-/** The bounds of a log in memory. */
 const MAX_BATCHES = 2_000;
 /** About 3 MB. */
 const MAX_ROWS = 10_000;

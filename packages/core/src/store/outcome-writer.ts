@@ -31,7 +31,6 @@ const LOST_AFTER_MS = 5_000;
 
 type Counters = Map<string, number>;
 
-/** What a writer needs of its receiver or worker. */
 export interface WriterSettings extends LineOptions {
   readonly logger: Logger;
   readonly deadlines: Deadlines;

@@ -3,7 +3,6 @@ import { fromBase64 } from '../store/keys.ts';
 import { checkAgainst, option } from '../check-options.ts';
 import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
-import type { FieldNames } from '../events/call-details.ts';
 import {
   DeliveryContext,
   LazySignal,
@@ -85,11 +84,8 @@ export interface WorkerOptions<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 > extends HandlerOptions<Extra, Custom, Context> {
-  fieldNames?: FieldNames | undefined;
   /** How often a job is run before it is handed to `deadLetter`; 100 by default. */
   maxRuns?: number | undefined;
-  /** Gets a line for each failed attempt; `console` by default. */
-  logger?: Logger | undefined;
   /** The log that outcomes are written to, such as the `log` of the receiver's store; none by default. */
   log?: OutcomeLog | undefined;
 }
