@@ -1,6 +1,7 @@
 import { docsUrl, WebhookError } from '../errors.ts';
 import type { DeliverySource } from '../outcomes.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../report/logger.ts';
+import type { Authentic } from '../signature/verify.ts';
 import { callDetails, type CallDetails, type FieldNames } from './call-details.ts';
 import { isRecord } from './events.ts';
 import type { Route } from './route.ts';
@@ -67,18 +68,13 @@ export interface HandlerContext {
   completeIn(this: void, tx: unknown): Promise<void>;
 }
 
-/** One verified or trusted delivery. */
-export interface Delivery {
+/** One verified or trusted delivery. Only a `webhook` has a `secretId`. */
+export interface Delivery
+  extends Omit<Authentic, 'secretId'>, Partial<Pick<Authentic, 'secretId'>> {
   readonly source: DeliverySource;
   readonly tenant?: string | undefined;
-  readonly webhookId: string;
-  /** When this attempt was signed; Unix seconds. */
-  readonly timestamp: number;
   /** When it reached the receiver; milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Until when its webhook id must be remembered; milliseconds since the epoch. */
-  readonly replayUntil: number;
-  readonly secretId?: string | undefined;
   /** Of a dead letter: how often it was run before it was redriven. */
   readonly earlierAttempts?: number | undefined;
   /** Of a dead letter: its id in the store of dead letters. */

@@ -1,5 +1,7 @@
 import { openChannel, openTracingChannel } from '#platform';
 import type { WebhookError } from '../errors.ts';
+import type { HandlerContext } from '../events/context.ts';
+import type { Route } from '../events/route.ts';
 import type { TracingChannel } from '../platform/platform.ts';
 import type { DeliverySource, Outcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
@@ -23,16 +25,11 @@ export interface DeliveryMessage extends Message {
 }
 
 /** The message of `call-webhooks:handler`: one run of a handler. */
-export interface HandlerMessage extends Message {
-  /** Only of a receiver with tenants. */
-  readonly tenant?: string | undefined;
-  readonly webhookId: string;
-  readonly eventName: string | undefined;
-  readonly callId: string | undefined;
-  readonly key: string | undefined;
-  readonly attempt: number;
-  readonly source: DeliverySource;
-}
+export interface HandlerMessage
+  extends
+    Message,
+    Pick<HandlerContext, 'tenant' | 'webhookId' | 'key' | 'attempt' | 'source'>,
+    Pick<Route, 'eventName' | 'callId'> {}
 
 /** The message of `call-webhooks:store`: one call of the store. */
 export interface StoreMessage extends Message {

@@ -85,19 +85,12 @@ export function deliveryFields(delivery: Identified) {
   });
 }
 
-export interface LoggedError {
-  /** The error and its causes on one line, for the message. */
-  readonly text: string;
-  /** A copy for the field `err`. */
-  readonly err: Error;
-}
-
-/** What was thrown, redacted, for a log line. Never throws. */
+/** What was thrown, redacted: with its causes on one line, and a copy for the field `err`. Never throws. */
 export function loggedError(
   error: unknown,
   redact?: Redact,
   content?: DeliveryContent,
-): LoggedError {
+): { readonly text: string; readonly err: Error } {
   const err = redactedCopy(error, createRedactor(redact, content));
   return { text: errorText(err), err };
 }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { prepareKey } from '#platform';
 import { docsUrl, settle, WebhookError, withOrigin } from '../errors.ts';
+import type { HandlerSettings } from '../events/handlers.ts';
 import { type HeadersLike, RequestView, type TenantRequest } from '../http/request.ts';
 import { describeError, redactedError } from '../report/error-text.ts';
 import { loggedFailure } from '../report/log-line.ts';
-import { LineLimit, type Logger } from '../report/logger.ts';
-import type { Redact } from '../report/redact.ts';
+import { LineLimit } from '../report/logger.ts';
 import { isTenantName } from '../store/keys.ts';
 import type { Deadlines } from '../time.ts';
 import { keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
@@ -40,10 +40,7 @@ const RETRY_AFTER_MS = 1_000;
 const PROVIDER_TIMEOUT_MS = 4_000;
 
 /** Where log lines of a cache go. */
-export interface SecretLog {
-  readonly logger: Logger;
-  readonly redact: Redact | undefined;
-}
+type SecretLog = Pick<HandlerSettings, 'logger' | 'redact'>;
 
 /** Asks for keys. */
 type LoadKeys = (request: { webhookId: string; refresh: boolean }) => Promise<readonly Key[]>;

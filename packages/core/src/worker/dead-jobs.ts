@@ -1,27 +1,25 @@
 import { fromBase64 } from '../store/keys.ts';
 import type {
   DeadJobs,
+  DeadLetterFailure,
   DeadLetterFilter,
   DeadLetterQuery,
   ListedDeadLetter,
 } from '../dead-letters/dead-letter.ts';
 import {
   checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
   deadLetterPage,
-  type DeadLetterPosition,
+  MAX_FAILURES,
+  storableName,
 } from '../dead-letters/record.ts';
-import { MAX_FAILURES, storableName } from '../dead-letters/record.ts';
 import { defined } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
 
-/** One failed attempt of a job, as engines keep it in JSON. */
-export interface JobFailure {
-  /** Milliseconds since the epoch. */
+/** One failed attempt of a job, as engines keep it in JSON: at milliseconds since the epoch. */
+export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> & {
   readonly at: number;
-  readonly attempt: number;
-  /** Without values of the payload. */
-  readonly error: string;
-}
+};
 
 /** The failures with one more; at most the last 50. Without NUL, which databases refuse in JSON. */
 export const addFailure = (
@@ -42,15 +40,8 @@ export interface DeadJobRecord {
   readonly failures?: readonly JobFailure[] | undefined;
 }
 
-/** A part of the dead jobs of an engine. Times are milliseconds since the epoch. */
-export interface DeadJobRange {
-  /** Inclusive start. */
-  readonly since: number;
-  /** Exclusive end. */
-  readonly until: number;
-  /** Jobs up to this one are left out. */
-  readonly after: DeadLetterPosition | undefined;
-}
+/** A part of the dead jobs of an engine: those from `since`, before `until`, that come after one. */
+export type DeadJobRange = Pick<CheckedDeadLetterQuery, 'since' | 'until' | 'after'>;
 
 /** What an engine can do with its dead jobs. */
 export interface DeadJobEngine extends Pick<DeadJobs, 'requeue' | 'remove'> {
