@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from './app.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS, LOAD } from './commands.ts';
 
 /** The version of this package. */
 const { version } = createRequire(import.meta.url)('@call-webhooks/cli/package.json') as {
@@ -43,19 +43,15 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
   // With both `--color` and `--no-color`, commander defaults to true. We need "not given".
   root.setOptionValue('color', undefined);
   app.flagsFrom(() => root.opts());
-  const isWanted = wanted(argv);
-  for (const [heading, entries] of COMMANDS)
-    for (const [name, what, load] of entries) {
-      const base = app.command(name, what);
-      const command = isWanted(name) ? (await load())(app, base) : base;
-      root.addCommand(command.helpGroup(heading));
+  // No option before the command takes a value, so the first word is the command.
+  const [first, second] = argv?.filter((word) => !word.startsWith('-')) ?? [];
+  const asked = first === 'help' ? second : first;
+  for (const [heading, group] of Object.entries(COMMANDS))
+    for (const [name, what] of Object.entries(group)) {
+      const isWanted = argv === undefined || name === asked;
+      const define = isWanted ? await LOAD[name]?.() : undefined;
+      const base = app.command(name, what).helpGroup(heading);
+      root.addCommand(define?.(app, base) ?? base);
     }
   return root;
-}
-
-/** No option before the command takes a value, so the first word is the command. */
-function wanted(argv: readonly string[] | undefined): (name: string) => boolean {
-  if (argv === undefined) return () => true;
-  const [first, second] = argv.filter((word) => !word.startsWith('-'));
-  return (name) => name === (first === 'help' ? second : first);
 }

@@ -1,4 +1,5 @@
 // The types of the control API below `/_sim`, for programs that use it over HTTP.
+export { type Duration, parseDuration } from './clock/duration.ts';
 export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/calls.ts';
 export type { ChaosMode, ChaosSettings } from './chaos.ts';
 export type {

@@ -1,9 +1,8 @@
+import { parseDuration } from '@call-webhooks/simulator/control-api';
 import { Option } from 'commander';
 import { closestMatch } from 'leven';
 import { badInput } from '../errors.ts';
 import { duration } from '../terminal/format.ts';
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Creates a parser for an option that is a whole number. */
 export const wholeNumber =
@@ -23,8 +22,8 @@ export const wholeNumber =
 
 /** Parses a duration such as `30s`, in milliseconds. A number needs its unit. */
 export function milliseconds(given: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(given.trim());
-  if (match) return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+  const ms = parseDuration(given);
+  if (ms !== undefined) return ms;
   throw badInput(`Invalid duration: ${given}`, 'Examples: 250ms, 30s, 5m, 1.5h, 2d');
 }
 
