@@ -11,17 +11,6 @@ import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
 import { CliError, environmentError, EXIT } from './errors.ts';
 import { BASE_URL_VARIABLE, TOKEN_VARIABLE } from './service/client.ts';
 
-/** Converts an error of our libraries. @returns undefined for any other */
-function libraryError(error: unknown): CliError | undefined {
-  if (error instanceof ClientError) return restError(error);
-  // A secret, a header prefix or a timestamp from the command line that core refuses.
-  if (error instanceof WebhookError) {
-    const { fix } = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[error.code];
-    return new CliError(EXIT.badInput, error.message, fix);
-  }
-  return undefined;
-}
-
 const FIXES: Partial<Record<ApiError['code'], string>> = {
   unauthorized: `Set the right one: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
   forbidden: 'This API token has no permission for this. Use another one.',
@@ -34,7 +23,7 @@ const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`
 const CHECK_PROXY = 'Check the proxy, or list the host in NO_PROXY.';
 
 /** Converts an error of the client. */
-export function restError(error: ClientError): CliError {
+function restError(error: ClientError): CliError {
   if (error instanceof ApiError && error.code !== 'invalid-response' && error.code !== 'redirect')
     return statusError(error);
   if (error instanceof SearchSyntaxError)
@@ -92,8 +81,12 @@ function deepestCause(error: Error): string | undefined {
 /** Any error as one for people: those of our libraries, of Node and of files have fixes of their own. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const known = libraryError(error);
-  if (known) return known;
+  if (error instanceof ClientError) return restError(error);
+  // A secret, a header prefix or a timestamp from the command line that core refuses.
+  if (error instanceof WebhookError) {
+    const { fix } = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[error.code];
+    return new CliError(EXIT.badInput, error.message, fix);
+  }
   const message = error instanceof Error ? error.message : String(error);
   const { code } = Object(error) as { code?: unknown };
   return typeof code === 'string' && /^E[A-Z]+$/.test(code)

@@ -4,7 +4,7 @@ import { badInput, CliError, EXIT, Stopped } from './errors.ts';
 import { didYouMean } from './input/options.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
-import { paragraph } from './terminal/table.ts';
+import { wrap } from './terminal/table.ts';
 import { jsonLine, t } from './terminal/text.ts';
 
 /**
@@ -79,14 +79,8 @@ async function report({ output, io }: App, error: unknown): Promise<number> {
     return exitCode;
   }
   const { red, dim } = output.messageColors;
-  for (const [label, content] of [
-    [red('error:'), message],
-    [dim('fix:  '), fix],
-  ] as const) {
-    const [first = t``, ...rest] = paragraph(content, output.messageColumns, LABEL_WIDTH);
-    output.message(t`${label} ${first.plain.trimStart()}`);
-    for (const line of rest) output.message(line);
-  }
+  for (const line of [t`${red('error:')} ${message}`, t`${dim('fix:')}   ${fix}`])
+    for (const part of wrap(line, output.messageColumns, LABEL_WIDTH)) output.message(part);
   if (!(error instanceof CliError) && io.env['DEBUG'] && error instanceof Error)
     for (const line of (error.stack ?? '').split('\n')) output.message(line);
   return exitCode;

@@ -139,7 +139,6 @@ describe('mcp', () => {
     const { answer: verified } = await ask('verify_signature', { headers, bodyBase64 });
     expect(verified).toMatchObject({ verified: false, cause: like(/line feed was added/) });
     expect((await ask('simulator_call')).answer).toHaveProperty('callId');
-    expect((await ask('simulator_resend', { id: sent.deliveries[0]!.id })).isError).toBeFalsy();
     await ask('simulator_advance', { by: '1s' });
 
     const { tools } = await client.listTools();
@@ -162,9 +161,7 @@ describe('mcp', () => {
     const writing = (await allowed.client.listTools()).tools.filter(
       ({ annotations }) => annotations?.readOnlyHint === false,
     );
-    expect(writing.map(({ name }) => name)).toEqual([
-      ...['simulator_call', 'simulator_advance', 'simulator_resend'],
-    ]);
+    expect(writing.map(({ name }) => name)).toEqual(['simulator_call', 'simulator_advance']);
     expect(client.getInstructions()).toContain('never an instruction');
   });
 
@@ -176,7 +173,7 @@ describe('mcp', () => {
     });
     expect((await ask('simulator_clock')).answer).toMatchObject({ error: like(/No simulator/) });
     expect((await ask('explain', { about: 'x', more: 1 })).isError).toBe(true);
-    expect((await ask('redrive_command', { ids: ['$(id)'] })).isError).toBe(true);
+    expect((await ask('redrive_command', { cause: '$(id)' })).isError).toBe(true);
     const outside = await ask('check_receiver', { to: 'https://hooks.example.net/hook' });
     expect(outside).toMatchObject({ isError: true, answer: { fix: like(/--allow-external/) } });
   });

@@ -181,8 +181,8 @@ describe('explain', () => {
       expect(failureOf(code)).toBeDefined();
     for (const [code, fix] of [
       ['EHOSTUNREACH', 'the network'],
-      ['DEPTH_ZERO_SELF_SIGNED_CERT', 'Check the certificate'],
-      ['CERT_HAS_EXPIRED', 'Check the certificate'],
+      ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+      ['CERT_HAS_EXPIRED', 'Renew it'],
       ['ERR_SSL_WRONG_VERSION_NUMBER', 'use http://'],
       ['HPE_INVALID_CONSTANT', 'use https://'],
     ] as const) {

@@ -43,7 +43,7 @@ describe('no receiver', () => {
     const { code, stdout, stderr } = await cli('resend', id, '--replay');
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(
-      `error: Nothing listens at ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
+      `error: Nothing listens at the address: ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
     );
     const told = await cli('resend', id, '--replay', '--json');
     expect(JSON.parse(told.stderr)).toMatchObject({ error: { exitCode: 3 } });
@@ -56,7 +56,7 @@ describe('no receiver', () => {
     const argv = ['send', 'call:started', '--to', 'http://nobody.invalid/', '--allow-external'];
     const { code, stderr } = await cli(...argv);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/\((?:ENOTFOUND|EAI_AGAIN)\)\.\nfix: {3}Check the host name\./);
+    expect(stderr).toMatch(/\((?:ENOTFOUND|EAI_AGAIN)\)\.\nfix: {3}Check the host name, and/);
   });
 });
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import { colorsFor, wantsColor } from '../src/terminal/text.ts';
-import { dateTime, duration, lines, timeOfDay } from '../src/terminal/format.ts';
-import { barText, progressBar } from '../src/terminal/prompts.ts';
+import { bodyLines, dateTime, duration, timeOfDay } from '../src/terminal/format.ts';
+import { showProgress } from '../src/terminal/prompts.ts';
 import { table, pairs } from '../src/terminal/table.ts';
 import {
   escapeControl,
@@ -51,7 +51,7 @@ describe('a payload cannot control the terminal', () => {
   });
 
   test('a long body is cut', () => {
-    const shown = lines('a\nb\u001b\nc', 2).map(({ plain }) => plain);
+    const shown = bodyLines('a\nb\u001b\nc', 2).map(({ plain }) => plain);
     expect(shown).toEqual(['a', 'b\\x1b', '… 1 more lines']);
   });
 
@@ -104,20 +104,16 @@ describe('progress and time', () => {
     expect(timeOfDay(time.getTime())).toBe('16:49:39Z');
   });
 
-  test('a bar if the size is known, otherwise the amount', () => {
-    expect(barText(colorsFor(false), 500, 1_000)).toBe(
-      `${'█'.repeat(15)}${'░'.repeat(15)}  50 %  500 B of 1.0 kB`,
-    );
-    expect(barText(colorsFor(false), 500, undefined)).toBe('500 B');
-  });
-
-  test('nothing is drawn without a terminal', () => {
-    const written: unknown[] = [];
-    const stderr = { isTTY: false, write: (text: unknown) => written.push(text) };
-    const bar = progressBar({ stderr } as unknown as Io, colorsFor(false));
-    bar.update(1, 2);
-    bar.clear();
-    expect(written).toEqual([]);
+  test.each([
+    [true, '\r\u001b[K1 of 2\r\u001b[K'],
+    [false, ''],
+  ])('progress is a line that is removed, at a terminal alone', (isTTY, shown) => {
+    const written: string[] = [];
+    const stderr = { isTTY, write: (text: string) => written.push(text) };
+    const progress = showProgress({ stderr } as unknown as Io);
+    progress.update(1, 2);
+    progress.clear();
+    expect(written.join('')).toBe(shown);
   });
 
   test.each([
@@ -159,7 +155,6 @@ describe('nothing is wider than the terminal', () => {
     expect(cut('http://127.0.0.1:3000/hook', 15, 'middle').plain).toBe('http://…00/hook');
     expect(cut('a long sentence', 8, 'end').plain).toBe('a long …');
     expect(cut('short', 8, 'end').plain).toBe('short');
-    expect(cut(colorsFor(true).red('abcdef'), 4, 'end').styled).toBe('\u001b[31mabc…\u001b[39m');
   });
 
   test('a value of which a part is colored is cut as any other', () => {

@@ -12,10 +12,16 @@ import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
 import { fieldNames } from '../input/fields.ts';
 import { durationOption, repeatable } from '../input/options.ts';
-import { type SecretOptions, secretsByOwner, withSecretOptions } from '../input/secrets.ts';
+import {
+  givenSecrets,
+  type SecretOptions,
+  secretsByOwner,
+  withSecretOptions,
+} from '../input/secrets.ts';
 import {
   postSigned,
   type ReceiverOptions,
+  type Target,
   targetUrl,
   withReceiverOptions,
 } from '../input/target.ts';
@@ -26,7 +32,7 @@ import {
   withServiceOptions,
 } from '../service/client.ts';
 import { PROXY_VARIABLES, simulatorOf } from '../simulator/connection.ts';
-import { type SecretsView, signingActions } from '../simulator/secrets.ts';
+import { type SecretsView, type SigningAction, signingActions } from '../simulator/secrets.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import {
   isStoreGiven,
@@ -36,8 +42,8 @@ import {
   withStoreOptions,
 } from '../store/open-store.ts';
 import { duration } from '../terminal/format.ts';
-import { paragraph } from '../terminal/table.ts';
-import { pad, t } from '../terminal/text.ts';
+import { paragraph, wrap } from '../terminal/table.ts';
+import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import { checkReceiver } from './check.ts';
 import { readSamples } from './infer.ts';
 
@@ -61,26 +67,18 @@ export interface DoctorOptions
 
 /** Adds the flags of {@link DoctorOptions}. */
 export const withDoctorOptions = (command: Command): Command =>
-  withStoreOptions(
-    withServiceOptions(
-      withReceiverOptions(
-        withSecretOptions(
-          command
-            .option('--to <url>', 'the URL of the running receiver')
-            .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-            .option('--capture <file>', 'captured deliveries, the output of listen --json')
-            .option(
-              '--field-name <name=field>',
-              "the receiver's fieldNames, such as placedBy=owner; repeatable",
-              repeatable,
-            )
-            .addOption(
-              durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
-            ),
-        ),
-      ),
-    ),
-  );
+  withStoreOptions(withServiceOptions(withReceiverOptions(withSecretOptions(command))))
+    .option('--to <url>', 'the URL of the running receiver')
+    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+    .option('--capture <file>', 'captured deliveries, the output of listen --json')
+    .option(
+      '--field-name <name=field>',
+      "the receiver's fieldNames, such as placedBy=owner; repeatable",
+      repeatable,
+    )
+    .addOption(
+      durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
+    );
 
 /** `doctor`: checks a whole setup. */
 export function doctorCommand(app: App, base: Command): Command {
@@ -100,21 +98,7 @@ ${examples(
       app.action(async (options: DoctorOptions) => {
         const { output } = app;
         const found = await diagnose(app, options, (one) =>
-          output.print(one, (colors) => {
-            const { check, result, text, fix } = one;
-            const paint = {
-              ok: colors.green,
-              warn: colors.yellow,
-              bad: colors.red,
-              skipped: colors.dim,
-            };
-            const [first = t``, ...rest] = paragraph(text, output.columns, INDENT);
-            return [
-              t`${paint[result](pad(result, 7))}  ${pad(check, CHECK_WIDTH)}  ${first.plain.trimStart()}`,
-              ...rest,
-              ...(fix === undefined ? [] : paragraph(`Fix: ${fix}`, output.columns, INDENT)),
-            ];
-          }),
+          output.print(one, (colors) => linesOf(one, colors, output.columns)),
         );
         const bad = found.filter(({ result }) => result === 'bad').length;
         if (bad === 0) return EXIT.done;
@@ -127,6 +111,15 @@ ${examples(
 const CHECK_WIDTH = 'unknown path'.length;
 const INDENT = 'skipped'.length + 2 + CHECK_WIDTH + 2;
 
+function linesOf({ check, result, text, fix }: Diagnosis, colors: Colors, columns: number): Text[] {
+  const { green: ok, yellow: warn, red: bad, dim: skipped } = colors;
+  const label = { ok, warn, bad, skipped }[result](pad(result, 7));
+  return [
+    ...wrap(t`${label}  ${pad(check, CHECK_WIDTH)}  ${text}`, columns, INDENT),
+    ...(fix === undefined ? [] : paragraph(`Fix: ${fix}`, columns, INDENT)),
+  ];
+}
+
 /** Runs all checks, one after another. What a check throws is bad. */
 export async function diagnose(
   app: App,
@@ -135,29 +128,33 @@ export async function diagnose(
 ): Promise<Diagnosis[]> {
   const all: Diagnosis[] = [];
   for (const [check, examine] of EXAMINATIONS) {
-    let found: Found;
+    let found: Found | Found[];
     try {
       found = await examine(app, options);
     } catch (error) {
       app.signal.throwIfAborted();
       const { message, fix } = toCliError(error);
-      found = bad(check, message, fix);
+      found = bad(message, fix);
     }
     for (const one of [found].flat()) {
-      await onFound(one);
-      all.push(one);
+      const named = { check, ...one };
+      await onFound(named);
+      all.push(named);
     }
   }
   return all;
 }
 
-const diagnosis =
+/** What an examination found, of the check that it is named after unless it names another. */
+type Found = Omit<Diagnosis, 'check'> & { readonly check?: string };
+
+const found =
   (result: Diagnosis['result']) =>
-  (check: string, text: string, fix?: string): Diagnosis => ({ check, result, text, fix });
-const ok = diagnosis('ok');
-const warn = diagnosis('warn');
-const bad = diagnosis('bad');
-const skipped = diagnosis('skipped');
+  (text: string, fix?: string): Found => ({ result, text, fix });
+const ok = found('ok');
+const warn = found('warn');
+const bad = found('bad');
+const skipped = found('skipped');
 
 /** When each version gets no more fixes (nodejs/Release). */
 const END_OF_LIFE: Readonly<Record<string, string>> = {
@@ -167,228 +164,207 @@ const END_OF_LIFE: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 };
 
-function runtime(): Diagnosis {
-  const { node } = process.versions;
-  const end = END_OF_LIFE[node.split('.')[0] ?? ''];
-  if (end !== undefined && Date.now() < Date.parse(end))
-    return ok('node', `Node ${node}, which gets fixes until ${end}.`);
+/** @param version such as `24.1.0` */
+export function nodeVersion(version: string, now: number): Found {
+  const end = END_OF_LIFE[version.split('.')[0] ?? ''];
+  if (end !== undefined && now < Date.parse(end))
+    return ok(`Node ${version}, which gets fixes until ${end}.`);
   const why = end === undefined ? 'is no long-term version' : `got its last fixes on ${end}`;
-  return warn('node', `Node ${node} ${why}.`, 'Use Node 24 or 26.');
+  return warn(`Node ${version} ${why}.`, 'Use Node 24 or 26.');
 }
 
 /** Our packages in the user's project have to be of one version: they use each other's internals. */
-function packages(): Diagnosis {
+function packages(): Found {
   let folder = process.cwd();
   while (!existsSync(join(folder, SCOPE)) && folder !== dirname(folder)) folder = dirname(folder);
   const scope = join(folder, SCOPE);
-  if (!existsSync(scope)) return skipped('packages', 'None of ours is installed in this folder.');
+  if (!existsSync(scope)) return skipped('None of ours is installed in this folder.');
   const names = new Map<string, string[]>();
   for (const name of readdirSync(scope)) {
     const file = readFileSync(join(scope, name, 'package.json'), 'utf8');
     const { version, private: isPrivate } = JSON.parse(file) as Record<string, string | boolean>;
     if (!isPrivate) names.set(String(version), [...(names.get(String(version)) ?? []), name]);
   }
-  if (names.size <= 1) return ok('packages', `All are of version ${[...names.keys()].join('')}.`);
+  if (names.size <= 1) return ok(`All are of version ${[...names.keys()].join('')}.`);
   const told = [...names].map(([version, list]) => `${version} (${list.join(', ')})`).join('; ');
   const fix = 'Install one version of all: npm install @call-webhooks/NAME@latest';
-  return bad('packages', `They are of different versions: ${told}.`, fix);
+  return bad(`They are of different versions: ${told}.`, fix);
 }
 
 const SCOPE = 'node_modules/@call-webhooks';
 
-async function secrets(app: App, options: DoctorOptions): Promise<Diagnosis> {
-  const check = 'secrets';
+async function secrets(app: App, options: DoctorOptions): Promise<Found> {
   const { calls, recording } = await secretsByOwner(app.io, options);
   const given = [...calls, ...recording];
   if (given.length === 0)
-    return bad(check, 'None is given.', 'Set CALL_WEBHOOK_SECRET, or pass --secret-file FILE.');
+    return bad('None is given.', 'Set CALL_WEBHOOK_SECRET, or pass --secret-file FILE.');
   if (new Set(given).size < given.length)
-    return warn(check, 'One is given twice.', 'Give each once. Is another one missing?');
-  const missing = await unknownActions(app, options, given);
-  if (missing && missing.length > 0)
+    return warn('One is given twice.', 'Give each once. Is another one missing?');
+  const signing = await simulatedActions(app, options);
+  const missing = signing.filter(({ secret }) => !given.includes(secret ?? ''));
+  if (missing.length > 0)
     return bad(
-      check,
-      `The simulator signs with others, too: ${missing.join(', ')}.`,
+      `The simulator signs with others, too: ${missing.map(({ trigger, actionId }) => `${trigger} (action ${actionId})`).join(', ')}.`,
       'Copy them: call-webhooks rules list --show-secret',
     );
-  if (missing) return ok(check, 'All actions of the simulator sign with what is given.');
+  if (signing.length > 0) return ok('All actions of the simulator sign with what is given.');
   if (given.length > 1)
-    return ok(
-      check,
-      `${calls.length} of call actions, ${recording.length} of the recording webhook.`,
-    );
+    return ok(`${calls.length} of call actions, ${recording.length} of the recording webhook.`);
   return warn(
-    check,
     'There is one. Each action has its own, and so has the recording webhook.',
     'Give those of all actions, separated by commas, and RECORDING_WEBHOOK_SECRET.',
   );
 }
 
-/** The actions of a running simulator whose secrets are not given. Without one, nobody knows. */
-async function unknownActions(
-  app: App,
-  options: DoctorOptions,
-  given: readonly string[],
-): Promise<string[] | undefined> {
+/** The actions of a running simulator that have secrets. Of another service, nobody knows. */
+async function simulatedActions(app: App, options: DoctorOptions): Promise<SigningAction[]> {
   const connection = simulatorOf(app, options);
   try {
     const all = await connection.get<SecretsView>('/secrets');
-    const signed = signingActions(await connection.get<Rule[]>('/rules'), all).filter(
-      ({ secret }) => secret !== null,
-    );
-    if (signed.length === 0) return undefined;
-    return signed
-      .filter(({ secret }) => !given.includes(secret ?? ''))
-      .map(({ trigger, actionId }) => `${trigger} (action ${actionId})`);
+    const actions = signingActions(await connection.get<Rule[]>('/rules'), all);
+    return actions.filter(({ secret }) => secret !== null);
   } catch (error) {
     app.signal.throwIfAborted();
     if (options.simulator !== undefined) throw error;
-    return undefined;
+    return [];
   }
 }
 
-function proxies({ io: { env } }: App): Diagnosis {
+function proxies({ io: { env } }: App): Found {
   const set = PROXY_VARIABLES.filter((name) => env[name]).join(', ');
-  if (set === '') return ok('proxy', 'The environment names none.');
-  if (env['NODE_USE_ENV_PROXY'] === '1') return ok('proxy', `Node uses that of ${set}.`);
+  if (set === '') return ok('The environment names none.');
+  if (env['NODE_USE_ENV_PROXY'] === '1') return ok(`Node uses that of ${set}.`);
   const text = `${set} is set, and Node ignores it: REST calls of your app go past the proxy.`;
-  return warn('proxy', text, 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset it.');
+  return warn(text, 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset it.');
 }
 
-async function store(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
-  const check = 'store';
-  if (!isStoreGiven(app, options))
-    return [skipped(check, `Pass --store URL, or set ${STORE_VARIABLE}.`)];
+function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
+  if (!isStoreGiven(app, options)) return skipped(`Pass --store URL, or set ${STORE_VARIABLE}.`);
   const examine = async ({ deadLetters, doubt, inspect }: OpenedStore) => {
     const { server, problems } = await inspect();
     const waiting = await deadLetters.count();
-    const found = problems.map(({ result, text, fix }) => diagnosis(result)(check, text, fix));
+    const all: Found[] = [...problems];
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
-    if (doubtful !== undefined) found.push(bad(check, doubtful, 'Check --store and --prefix.'));
-    if (found.length === 0) found.push(ok(check, `${server} responds, and a receiver uses it.`));
+    if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
+    if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses it.`));
     const fix = 'See why: call-webhooks dead-letters causes';
-    if (waiting > 0) found.push(warn('dead letters', `${waiting} to look at.`, fix));
-    return found;
+    if (waiting > 0) all.push({ ...warn(`${waiting} to look at.`, fix), check: 'dead letters' });
+    return all;
   };
   return withStore(app, options, examine, true);
+}
+
+async function receiver(app: App, options: DoctorOptions): Promise<Found | Found[]> {
+  if (options.to === undefined) return skipped('Pass --to URL.');
+  const { insecure, timeout, headerPrefix } = options;
+  const url = targetUrl(options.to, options.allowExternal);
+  const [secret, ...others] = await givenSecrets(app.io, options);
+  const target = { url, insecure, timeout, headerPrefix };
+  const checked = await checkReceiver({ ...target, secret }, app.signal);
+  if (checked.failure !== undefined) return bad(checked.failure, 'Read its log.');
+  const problems = checked.findings.filter(({ result }) => result !== 'ok');
+  const all = problems.map(({ probe, response, expected, result, fix }) =>
+    (result === 'wrong' ? bad : warn)(
+      `${probe}: it responded ${response}, and ${expected} is right.`,
+      fix,
+    ),
+  );
+  const genuine =
+    secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
+  if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
+  if (secret !== undefined && problems.every(({ probe }) => probe !== 'authentic'))
+    all.push(...(await deliver({ ...target, secret }, others)));
+  return [...all, await unknownPath(app, url, options), clock(checked.clockAhead)];
 }
 
 /** Above what body parsers take by default; bytes. */
 const LARGE_BODY = 262_144;
 
-async function receiver(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
-  const check = 'receiver';
-  if (options.to === undefined) return [skipped(check, 'Pass --to URL.')];
-  const { insecure, timeout, headerPrefix } = options;
-  const url = targetUrl(options.to, options.allowExternal);
-  const { calls, recording } = await secretsByOwner(app.io, options);
-  const [secret, ...others] = [...calls, ...recording];
-  const target = { url, insecure, timeout, headerPrefix };
-  const checked = await checkReceiver({ ...target, secret }, app.signal);
-  if (checked.failure !== undefined) return [bad(check, checked.failure, 'Read its log.')];
-  const problems = checked.findings.filter(({ result }) => result !== 'ok');
-  const found = problems.map(({ probe, response, expected, result, fix }) => {
-    const text = `${probe}: it responded ${response}, and ${expected} is right.`;
-    return (result === 'wrong' ? bad : warn)(check, text, fix);
-  });
-  const genuine =
-    secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
-  if (found.length === 0) found.push(ok(check, `A forged delivery is rejected. ${genuine}.`));
-  if (secret !== undefined && problems.every(({ probe }) => probe !== 'authentic')) {
-    const send = async (by: string, padding = '') => {
-      const callId = CALL_ID_PREFIX + crypto.randomUUID();
-      const body = Buffer.from(JSON.stringify({ eventName: UNHANDLED_EVENT, callId, padding }));
-      const answer = await postSigned(body, { ...target, secret: by }, crypto.randomUUID());
-      return describeResult(answer.result);
-    };
-    for (const [at, other] of others.entries()) {
-      const answer = await send(other);
-      const which = `secret ${at + 2} of ${others.length + 1}`;
-      if (!answer.startsWith('2'))
-        found.push(
-          bad(check, `It responded ${answer} to ${which}.`, 'Give the receiver this secret, too.'),
-        );
-    }
-    const large = await send(secret, 'x'.repeat(LARGE_BODY));
-    found.push(
-      large.startsWith('2')
-        ? ok('large body', 'A body of 256 kB is acknowledged.')
-        : bad(
-            'large body',
-            `It responded ${large} to 256 kB.`,
-            'Raise the limit of the proxy and of the framework to 1 MB.',
-          ),
-    );
+/** Delivers an event that nobody handles: with each further secret, and a large one. */
+async function deliver(target: Target, others: readonly string[]): Promise<Found[]> {
+  const send = async (secret: string, padding = '') => {
+    const callId = CALL_ID_PREFIX + crypto.randomUUID();
+    const body = Buffer.from(JSON.stringify({ eventName: UNHANDLED_EVENT, callId, padding }));
+    const { result } = await postSigned(body, { ...target, secret }, crypto.randomUUID());
+    return describeResult(result);
+  };
+  const all: Found[] = [];
+  for (const [at, other] of others.entries()) {
+    const answer = await send(other);
+    const text = `It responded ${answer} to secret ${at + 2} of ${others.length + 1}.`;
+    if (!answer.startsWith('2')) all.push(bad(text, 'Give the receiver this secret, too.'));
   }
-  return [...found, await unknownPath(app, url, options), clock(checked.clockAhead)];
+  const answer = await send(target.secret, 'x'.repeat(LARGE_BODY));
+  const large = answer.startsWith('2')
+    ? ok('A body of 256 kB is acknowledged.')
+    : bad(
+        `It responded ${answer} to 256 kB.`,
+        'Raise the limit of the proxy and of the framework to 1 MB.',
+      );
+  return [...all, { ...large, check: 'large body' }];
 }
 
 async function unknownPath(
   { signal }: App,
   url: string,
   { insecure, timeout }: DoctorOptions,
-): Promise<Diagnosis> {
+): Promise<Found> {
   const other = new URL(url);
   other.pathname += other.pathname.endsWith('/') ? 'typo' : '-typo';
   const headers = { 'Content-Type': 'application/json' };
   const request = { url: other.href, headers, body: Buffer.from('{}'), timeout, insecure };
   const answer = describeResult(await post(request, signal));
   const text = `${other.pathname} responds ${answer}.`;
-  if (answer !== '404') return ok('unknown path', text);
   const risk = 'A mistyped path in a rule would pause it at once.';
-  return warn('unknown path', `${text} ${risk}`, 'Answer unknown paths with 503.');
+  const result =
+    answer === '404' ? warn(`${text} ${risk}`, 'Answer unknown paths with 503.') : ok(text);
+  return { ...result, check: 'unknown path' };
 }
 
 /** Of the five minutes of the spec, one is left for the way. @param ahead milliseconds */
-function clock(ahead: number | undefined): Diagnosis {
-  if (ahead === undefined) return skipped('clock', 'The receiver does not tell the time.');
+function clock(ahead: number | undefined): Found {
+  const check = 'clock';
+  if (ahead === undefined) return { ...skipped('The receiver does not tell the time.'), check };
   const off = Math.abs(ahead);
-  if (off < 30_000) return ok('clock', "The receiver's agrees with ours.");
-  const direction = ahead > 0 ? 'ahead of' : 'behind';
-  return (off < 240_000 ? warn : bad)(
-    'clock',
-    `The receiver's is ${duration(off)} ${direction} ours. At 5 minutes, all deliveries are rejected.`,
-    'Synchronize its clock, or ours, with NTP.',
-  );
+  if (off < 30_000) return { ...ok("The receiver's agrees with ours."), check };
+  const text = `The receiver's is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} ours. At 5 minutes, all deliveries are rejected.`;
+  const fix = 'Synchronize its clock, or ours, with NTP.';
+  return { ...(off < 240_000 ? warn : bad)(text, fix), check };
 }
 
-async function captured(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
-  const check = 'field names';
-  if (options.capture === undefined) return [skipped(check, 'Pass --capture FILE.')];
+async function captured(app: App, options: DoctorOptions): Promise<Found | Found[]> {
+  if (options.capture === undefined) return skipped('Pass --capture FILE.');
   const samples = await readSamples(app, options.capture);
   const { fieldNames: proposals, read } = inferNames(samples);
-  if (read.callEvents === 0) return [skipped(check, 'The file has no events of calls.')];
+  if (read.callEvents === 0) return skipped('The file has no events of calls.');
   const settings = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
   const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames(settings, options.fieldName) };
   const known = new Set(samples.flatMap((sample) => Object.keys(Object(sample) as object)));
   const missing = settings.filter((setting) => !known.has(names[setting]));
-  if (missing.length === 0)
-    return [ok(check, `All seven occur in ${read.callEvents} captured events.`)];
+  if (missing.length === 0) return ok(`All seven occur in ${read.callEvents} captured events.`);
   return missing.map((setting) => {
     const candidates = proposals.find((one) => one.setting === setting)?.candidates ?? [];
     const fits = candidates.map(({ name }) => `${setting}: '${name}'`).join(' or ');
     const text = `No event has ${names[setting]}, so context.call lacks ${setting}.`;
-    return bad(check, text, fits === '' ? 'Capture more calls.' : `In fieldNames: ${fits}`);
+    return bad(text, fits === '' ? 'Capture more calls.' : `In fieldNames: ${fits}`);
   });
 }
 
-async function service(app: App, options: DoctorOptions): Promise<Diagnosis> {
-  const check = 'REST API';
+async function service(app: App, options: DoctorOptions): Promise<Found> {
   const url = givenBaseUrl(app, options);
   if (url === undefined && options.simulator === undefined)
-    return skipped(check, 'Pass --base-url URL, or set CALL_WEBHOOKS_BASE_URL.');
+    return skipped('Pass --base-url URL, or set CALL_WEBHOOKS_BASE_URL.');
   if (url !== undefined && /\/v1\/?$/.test(url))
-    return bad(check, 'The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
+    return bad('The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
   const client = await serviceClient(app, options);
   await client.calls.list({ limit: 1, signal: app.signal });
-  return ok(check, 'It responds, and accepts the token.');
+  return ok('It responds, and accepts the token.');
 }
 
-type Found = Diagnosis | Diagnosis[];
-type Examine = (app: App, options: DoctorOptions) => Promise<Found> | Found;
+type Examine = (app: App, options: DoctorOptions) => Promise<Found | Found[]> | Found;
 
 const EXAMINATIONS: readonly (readonly [check: string, examine: Examine])[] = [
-  ['node', runtime],
+  ['node', () => nodeVersion(process.versions.node, Date.now())],
   ['packages', packages],
   ['secrets', secrets],
   ['proxy', proxies],

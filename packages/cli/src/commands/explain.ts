@@ -3,13 +3,7 @@ import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
-import {
-  EFFECT_TEXT,
-  effectOfStatus,
-  failureOf,
-  foreignStatus,
-  NO_RESPONSE,
-} from '../http/effects.ts';
+import { EFFECT_TEXT, effectOfStatus, failureOf, foreignStatus } from '../http/effects.ts';
 import { didYouMean } from '../input/options.ts';
 import { paragraph, table } from '../terminal/table.ts';
 import { type Colors, join, t, type Text } from '../terminal/text.ts';
@@ -32,24 +26,18 @@ export function explainCommand(app: App, base: Command): Command {
 }
 
 async function explain({ output }: App, asked: string | undefined): Promise<undefined> {
-  if (asked === undefined && !output.json) {
-    await output.print(undefined, (colors) =>
-      table(
-        colors,
-        [{ title: 'outcome' }, { title: 'status' }, { title: 'when' }],
-        CODES.map(explanationOf).map(({ code, status, when }) => [
-          colors.bold(code),
-          status ?? '',
-          when,
-        ]),
-        output.columns,
-      ),
-    );
-    output.message('For the cause and the fix: call-webhooks explain OUTCOME');
+  const found = asked === undefined ? CODES.map(explanationOf) : explanations(asked);
+  if (asked !== undefined || output.json) {
+    for (const one of found)
+      await output.print(one, (colors) => explanationLines(colors, one, output.columns));
     return undefined;
   }
-  for (const one of asked === undefined ? CODES.map(explanationOf) : explanations(asked))
-    await output.print(one, (colors) => explanationLines(colors, one, output.columns));
+  const head = ['outcome', 'status', 'when'].map((title) => ({ title }));
+  await output.print(undefined, (colors) => {
+    const rows = found.map(({ code, status, when }) => [colors.bold(code), status ?? '', when]);
+    return table(colors, head, rows, output.columns);
+  });
+  output.message('For the cause and the fix: call-webhooks explain OUTCOME');
   return undefined;
 }
 
@@ -85,11 +73,12 @@ export function explanations(asked: string): Explanation[] {
   const code = CODES.find((one) => one === asked);
   if (code !== undefined) return [explanationOf(code)];
   if (/^[1-5]\d\d$/.test(asked)) return withStatus(Number(asked));
-  const failure = failureOf(asked);
-  if (failure) return [{ code: asked, status: null, service: EFFECT_TEXT.retried, ...failure }];
+  const { when, fix } = failureOf(asked) ?? {};
+  if (when !== undefined && fix !== undefined)
+    return [{ code: asked, status: null, service: EFFECT_TEXT.retried, when: `${when}.`, fix }];
   throw badInput(
     `There is no outcome ${asked}.`,
-    didYouMean(asked, [...CODES, ...Object.keys(NO_RESPONSE)], 'List them: call-webhooks explain'),
+    didYouMean(asked, CODES, 'List them: call-webhooks explain'),
   );
 }
 

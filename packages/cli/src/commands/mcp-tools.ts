@@ -9,7 +9,7 @@ import { milliseconds, time } from '../input/options.ts';
 import { givenSecrets, requiredSecrets } from '../input/secrets.ts';
 import { targetUrl } from '../input/target.ts';
 import { serviceClient } from '../service/client.ts';
-import { findDelivery, simulatorOf } from '../simulator/connection.ts';
+import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import { causesOf, findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
@@ -40,6 +40,7 @@ const writing = (given: Tool): Tool => ({ ...given, writes: true });
 
 const LIMIT = z.int().min(1).max(50).default(20);
 const TENANT = z.string().max(128).optional();
+const CAUSE = z.string().regex(/^[\da-f]{4,12}$/);
 const TIME = z.string().max(40).describe('2h (ago), or 2026-01-31T12:00Z');
 
 /** All tools. Their answers have no names, numbers or addresses of people. */
@@ -91,11 +92,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       'dead_letters',
       'Events that failed for good, grouped by cause. With a cause: its letters, the newest first.',
       {
-        cause: z
-          .string()
-          .regex(/^[\da-f]{4,12}$/)
-          .optional()
-          .describe('the id of a cause'),
+        cause: CAUSE.optional().describe('the id of a cause'),
         eventName: z.string().max(200).optional(),
         reason: z.enum(['handler-failed', 'invalid-payload']).optional(),
         since: TIME.optional(),
@@ -104,9 +101,10 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       },
       ({ cause, eventName, reason, since, tenant, limit }) =>
         inStore(async ({ deadLetters, doubt }) => {
-          const filter = { cause, event: eventName, reason, since: since && time(since), tenant };
-          const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-          const wanted = Object.fromEntries(given);
+          const given = { cause, event: eventName, reason, since: since && time(since), tenant };
+          const wanted = Object.fromEntries(
+            Object.entries(given).filter(([, value]) => value !== undefined),
+          );
           const { causes, isWhole } = await causesOf(deadLetters, wanted);
           const letters: ListedDeadLetter[] = [];
           if (cause !== undefined)
@@ -226,32 +224,17 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     tool(
       'redrive_command',
       'The command with which a person runs dead letters again. It is not run.',
-      {
-        cause: z
-          .string()
-          .regex(/^[\da-f]{4,12}$/)
-          .optional(),
-        ids: z
-          .array(z.string().regex(/^[\w-]{4,100}$/))
-          .max(50)
-          .optional(),
-        to: z.string().max(500).optional().describe('the URL of the receiver'),
-      },
-      ({ cause, ids = [], to }) =>
+      { cause: CAUSE, to: z.string().max(500).optional().describe('the URL of the receiver') },
+      ({ cause, to }) =>
         inStore(async ({ deadLetters }) => {
-          if ((cause === undefined) === (ids.length === 0))
-            throw badInput('Which letters?', 'Pass "cause", or "ids".');
           const url = receiverUrl(to);
-          for (const id of ids) await findLetter(deadLetters, id);
-          let letters = ids.length;
-          if (cause !== undefined)
-            for await (const _ of lettersOf(deadLetters, { cause })) letters++;
-          const which = cause === undefined ? ids.join(' ') : `--cause ${cause}`;
+          let letters = 0;
+          for await (const _ of lettersOf(deadLetters, { cause })) letters++;
           const prefix = options.prefix === undefined ? '' : ` --prefix ${quoted(options.prefix)}`;
           const external = options.allowExternal ? ' --allow-external' : '';
           return {
             letters,
-            command: `call-webhooks dead-letters redrive ${which} --to ${quoted(url)}${prefix}${external}`,
+            command: `call-webhooks dead-letters redrive --cause ${cause} --to ${quoted(url)}${prefix}${external}`,
             note: 'For a person to run, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. Their handlers run again: is the cause mended?',
           };
         }),
@@ -281,18 +264,6 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         "Advances the simulator's clock, and runs what falls due.",
         { by: z.string().max(20).describe('30s, 6m or 2h') },
         ({ by }) => simulator().post<ClockView>('/clock/advance', { by: milliseconds(by) }),
-      ),
-    ),
-    writing(
-      tool(
-        'simulator_resend',
-        'Sends a delivery of the simulator again, as a new one.',
-        { id: z.string().max(100) },
-        async ({ id }) => {
-          const { _id } = await findDelivery(simulator(), id);
-          const copy = await simulator().post<{ _id: string }>(`/deliveries/${_id}/resend`);
-          return { id: copy._id };
-        },
       ),
     ),
   ];

@@ -28,7 +28,7 @@ import {
   withStoreOptions,
 } from '../store/open-store.ts';
 import { dateTime, duration } from '../terminal/format.ts';
-import { progressBar } from '../terminal/prompts.ts';
+import { showProgress } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
 
 interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {
@@ -208,13 +208,13 @@ class Report {
   result: ReconcileResult | undefined;
   readonly #app: App;
   readonly #does: 'send' | 'list' | 'look-up';
-  readonly #bar: ReturnType<typeof progressBar>;
+  readonly #bar: ReturnType<typeof showProgress>;
   #printing = Promise.resolve();
 
   constructor(app: App, does: 'send' | 'list' | 'look-up') {
     this.#app = app;
     this.#does = does;
-    this.#bar = progressBar(app.io, app.output.messageColors, (seen) => `${String(seen)} calls`);
+    this.#bar = showProgress(app.io, (seen) => `${String(seen)} calls`);
   }
 
   readonly onEvent = ({ callId, event, outcome, state, missed }: ReconciledEvent): void => {

@@ -37,7 +37,7 @@ import {
 } from '../store/letters.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { duration } from '../terminal/format.ts';
-import { progressBar } from '../terminal/prompts.ts';
+import { showProgress } from '../terminal/prompts.ts';
 import { shortId } from '../terminal/table.ts';
 import { t, type Text } from '../terminal/text.ts';
 
@@ -133,7 +133,7 @@ class RedriveReport {
   readonly #app: App;
   /** How long letters stay claimed if the program is killed; milliseconds. */
   readonly #leaseFor: number;
-  readonly #bar: ReturnType<typeof progressBar>;
+  readonly #bar: ReturnType<typeof showProgress>;
   readonly #counts: RedriveResult = {
     ...{ handled: 0, queued: 0, failed: 0 },
     ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
@@ -152,7 +152,7 @@ class RedriveReport {
     this.#app = app;
     this.#leaseFor = leaseFor;
     this.#total = total;
-    this.#bar = progressBar(app.io, app.output.messageColors, String);
+    this.#bar = showProgress(app.io);
     app.signal.addEventListener('abort', this.#onStop);
     app.io.killed.addEventListener('abort', this.#onKilled);
   }

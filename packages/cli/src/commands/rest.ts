@@ -6,20 +6,18 @@ import { badInput, environmentError } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { dateTime, size } from '../terminal/format.ts';
-import { progressBar } from '../terminal/prompts.ts';
-import { type Column, layout, type Layout } from '../terminal/table.ts';
-import { type Printable, t, type Text } from '../terminal/text.ts';
+import { showProgress } from '../terminal/prompts.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { t } from '../terminal/text.ts';
 
-/** The flags of every list. */
-export interface ListOptions {
+interface ListOptions extends ServiceOptions {
   readonly all?: boolean;
   readonly limit?: number;
   readonly next?: string;
 }
 
-/** Adds the flags of a list. */
-export const withListOptions = (command: Command): Command =>
-  command
+const withListOptions = (command: Command): Command =>
+  withServiceOptions(command)
     .option('--all', 'all pages, not only the first')
     .option('-n, --limit <number>', 'results per page', wholeNumber('--limit', 1, 100_000))
     .option('--next <cursor>', 'continue after an earlier page');
@@ -30,88 +28,60 @@ interface Source<T> {
 }
 
 /** A column of the table for people. */
-export interface ShownColumn<T> extends Column {
-  readonly value: (record: T) => Printable;
+interface ShownColumn<T> extends Column {
+  readonly value: (record: T) => string;
 }
 
-/** The widths of a long list come from its first rows. */
-const ROWS_TO_MEASURE = 100;
-
 /**
- * Prints one page, or all pages as they are read.
+ * Prints one page, or all pages: JSON as it is read, and one table at the end.
  * @param columnsOf the columns of the table, which may depend on the first record
+ * @param ifNone what to say when there are none
  */
-export async function printList<T>(
-  app: App,
+async function printList<T>(
+  { output, signal }: App,
   source: Source<T>,
   query: object,
   { all, limit, next }: ListOptions,
-  noun: string,
   columnsOf: (first: T) => readonly ShownColumn<T>[],
-  howToMakeSome: string,
+  ifNone: string,
 ): Promise<undefined> {
-  const { output, signal } = app;
   const request = { ...query, limit, next, signal };
   const page = all ? undefined : await source.list(request);
-  const print = printer(app, columnsOf);
-  let waiting: T[] = [];
+  const records: T[] = [];
   let count = 0;
-  const flush = async () => {
-    const records = waiting;
-    waiting = [];
-    await print(records);
-  };
   try {
     for await (const record of page?.results ?? source.iterate(request)) {
-      waiting.push(record);
-      if (output.json || count >= ROWS_TO_MEASURE || waiting.length === ROWS_TO_MEASURE)
-        await flush();
       count++;
+      if (output.json) await output.print(record);
+      else records.push(record);
       if (signal.aborted) break;
     }
   } finally {
-    await flush(); // also what was read before an error
+    // Also what was read before an error.
+    const [first] = records;
+    if (first !== undefined) {
+      const columns = columnsOf(first);
+      const rows = records.map((record) => columns.map(({ value }) => value(record)));
+      await output.print(records, (colors) => table(colors, columns, rows, output.columns));
+    }
   }
-  if (count === 0) output.message(`No ${noun} found. In the simulator: ${howToMakeSome}`);
+  if (count === 0) output.message(ifNone);
   if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
 }
 
-/** Prints records as JSON, or as rows of one table. */
-function printer<T>(
-  { output }: App,
-  columnsOf: (first: T) => readonly ShownColumn<T>[],
-): (records: readonly T[]) => Promise<void> {
-  let columns: readonly ShownColumn<T>[] | undefined;
-  let table: Layout | undefined;
-  return async (records) => {
-    const [first] = records;
-    if (first === undefined) return;
-    if (output.json) {
-      for (const record of records) await output.print(record);
-      return;
-    }
-    const shown = (columns ??= columnsOf(first));
-    const rows = records.map((record) => shown.map(({ value }) => value(record)));
-    await output.print(records, (colors): Text[] => {
-      const head = table ? [] : [(table = layout(colors, shown, rows, output.columns)).head];
-      return [...head, ...rows.map((cells) => (table as Layout).row(cells))];
-    });
-  };
-}
-
 /** `calls`: lists call records. */
 export function callsCommand(app: App, base: Command): Command {
-  return withListOptions(withServiceOptions(base))
+  return withListOptions(base)
     .addHelpText(
       'after',
       examples(['calls', 'The first page'], ['calls --all --json | jq -r ._id', 'All ids']),
     )
     .action(
-      app.action(async (options: ServiceOptions & ListOptions) => {
-        const client = await serviceClient(app, options);
-        const trigger = 'call-webhooks trigger call';
-        return printList(app, client.calls, {}, options, 'calls', columnsOf, trigger);
+      app.action(async (options: ListOptions) => {
+        const { calls } = await serviceClient(app, options);
+        const ifNone = 'No calls found. In the simulator: call-webhooks trigger call';
+        return printList(app, calls, {}, options, columnsOf, ifNone);
       }),
     );
 }
@@ -129,9 +99,7 @@ const columnsOf = (first: CallRecord): ShownColumn<CallRecord>[] =>
 function textOf(name: string, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number' && name.endsWith('At')) return timeText(value);
-  if (typeof value !== 'string') return JSON.stringify(value);
-  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value);
-  return isTime ? timeText(value) : value;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function timeText(value: string | number): string {
@@ -141,7 +109,7 @@ function timeText(value: string | number): string {
 
 /** `events`: lists activity events. */
 export function eventsCommand(app: App, base: Command): Command {
-  return withListOptions(withServiceOptions(base))
+  return withListOptions(base)
     .argument('[search...]', 'what to search for, in the search language of the service')
     .addHelpText(
       'after',
@@ -155,35 +123,20 @@ ${examples(
 )}`,
     )
     .action(
-      app.action(async (words: string[], options: ServiceOptions & ListOptions) => {
-        const search = words.join(' ');
-        const client = await serviceClient(app, options);
-        const trigger = 'call-webhooks trigger message';
-        return printList(app, client.events, { search }, options, 'events', () => COLUMNS, trigger);
+      app.action(async (words: string[], options: ListOptions) => {
+        const query = { search: words.join(' ') };
+        const { events } = await serviceClient(app, options);
+        const ifNone = 'No events found. In the simulator: call-webhooks trigger message';
+        return printList(app, events, query, options, () => COLUMNS, ifNone);
       }),
     );
 }
 
-const time = ({ timestamp }: ActivityEvent): string => {
-  const date = new Date(timestamp);
-  return Number.isNaN(date.getTime()) ? String(timestamp) : dateTime(date);
-};
-
-const title = (event: ActivityEvent): string => {
-  const { object } = event as { object?: { title?: unknown } };
-  return typeof object?.title === 'string' ? object.title : '';
-};
-
 const COLUMNS: readonly ShownColumn<ActivityEvent>[] = [
-  { title: 'time', value: time },
+  { title: 'time', value: ({ timestamp }) => timeText(timestamp) },
   { title: 'action', value: ({ action }) => action },
-  {
-    title: 'recipient',
-    cut: 'middle',
-    value: ({ recipientEmail }) => recipientEmail,
-  },
+  { title: 'recipient', cut: 'middle', value: ({ recipientEmail }) => recipientEmail },
   { title: 'subject', cut: 'end', value: ({ subject }) => subject },
-  { title: 'object', cut: 'end', value: title },
 ];
 
 interface RecordingOptions extends ServiceOptions {
@@ -228,16 +181,18 @@ async function download(app: App, callId: string, options: RecordingOptions): Pr
   }
   const path = options.output ?? fileName(callId, recording);
   refuseToReplace(path, options);
-  const bar = progressBar(io, output.messageColors);
+  const shown = showProgress(io, size);
   try {
     const saved = await recording.saveTo(path, {
-      onProgress: ({ received, total }) => bar.update(received, total),
+      onProgress: ({ received, total }) => {
+        shown.update(received, total);
+      },
       signal,
     });
-    bar.clear();
+    shown.clear();
     await output.print(saved, ({ bold }) => t`${bold(path)}  ${size(saved.bytes)}`);
   } finally {
-    bar.clear();
+    shown.clear();
   }
   return undefined;
 }

@@ -7,7 +7,13 @@ import {
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError, EXIT } from '../errors.ts';
-import { contentOf, secretsOf, updateSecretFile, writeSecretFile } from '../input/secrets.ts';
+import {
+  checkReplaceable,
+  contentOf,
+  secretsOf,
+  updateSecretFile,
+  writeSecretFile,
+} from '../input/secrets.ts';
 import { isLoopback } from '../input/target.ts';
 import {
   givenBaseUrl,
@@ -19,7 +25,7 @@ import {
 import { simulatorOf } from '../simulator/connection.ts';
 import type { SecretsView } from '../simulator/secrets.ts';
 import { askYesNo } from '../terminal/prompts.ts';
-import { t, type Text } from '../terminal/text.ts';
+import { t } from '../terminal/text.ts';
 import { findActionOf, findRule } from './rules.ts';
 
 /** The action whose secret is rotated. */
@@ -28,28 +34,15 @@ interface ActionIds {
   readonly actionId: string;
 }
 
-/** Where the new secret goes. */
-interface SecretTarget {
-  readonly secretOut?: string;
-  readonly showSecret?: boolean;
-}
-
-/** A secret after its rotation. */
-interface Rotated {
-  readonly secret: string;
-  /** How many secrets in the file name no action, so that none of them got an end. */
-  readonly withoutAction: number;
-  /** The variable in the file that holds it, of an `.env` file. */
-  readonly variable?: string | undefined;
-}
-
 /**
  * How long the old secret stays in the file, in milliseconds: with a tolerance of five minutes
  * either way, no signature verifies for longer.
  */
 const OVERLAP_MS = 600_000;
 
-interface RotateOptions extends ServiceOptions, SecretTarget {
+interface RotateOptions extends ServiceOptions {
+  readonly secretOut?: string;
+  readonly showSecret?: boolean;
   readonly yes?: boolean;
 }
 
@@ -85,32 +78,22 @@ ${examples(
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
   const { secretOut: file, showSecret } = options;
+  if (file !== undefined) await checkReplaceable(file);
   const baseUrl = givenBaseUrl(app, options);
   const { client, ids, old } =
     baseUrl === undefined
       ? await prepareSimulator(app, action, options)
       : { client: await confirmedClient(app, options, baseUrl), ids: action, old: undefined };
-  const rotated = await rotateSecret(app, client, ids, options, old);
-  const { secret } = rotated;
+  const { secret, withoutAction } = await rotateSecret(app, client, ids, file, old);
   await output.print({ ...ids, rotated: true, file, ...(showSecret && { secret }) }, ({ green }) =>
     showSecret ? t`${secret}` : t`${green('rotated')}  ${ids.actionId}`,
   );
-  if (file !== undefined) for (const line of notesOn(file, rotated)) output.message(line);
+  if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
+  if (withoutAction > 0)
+    output.message(
+      t`Secrets in it that name no action (${withoutAction}) stay valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each: whsec_… # action ID`,
+    );
   return EXIT.done;
-}
-
-/** Where the new secret is, and which old ones need a hand. */
-function notesOn(file: string, { variable, withoutAction }: Rotated): Text[] {
-  if (variable !== undefined)
-    return [
-      t`The new secret is the first of ${variable} in ${file}. Deploy it, and remove the old one of this action after ten minutes. With several in it, note which is whose, or use a variable for each action.`,
-    ];
-  const first = t`The new secret is the first line of ${file}.`;
-  if (withoutAction === 0) return [first];
-  return [
-    first,
-    t`Secrets in it that name no action (${withoutAction}) stay valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each: whsec_… # action ID`,
-  ];
 }
 
 /** A client of the running simulator, and the full ids: they may be shortened. */
@@ -134,38 +117,28 @@ async function confirmedClient(app: App, options: RotateOptions, baseUrl: string
   if (options.secretOut === undefined && !options.showSecret)
     throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');
   const client = await serviceClient(app, options);
-  await requireConfirmation(app, options, baseUrl);
-  return client;
-}
-
-async function requireConfirmation(
-  app: App,
-  { yes }: RotateOptions,
-  baseUrl: string,
-): Promise<void> {
-  const loopback = URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname);
-  if (yes || loopback) return;
+  if (options.yes || isLoopback(new URL(baseUrl).hostname)) return client;
   if (!app.interactive)
     throw badInput('The rotation is not confirmed.', 'Pass --yes to rotate the secret now.');
   const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
-  if (await askYesNo(app, question)) return;
+  if (await askYesNo(app, question)) return client;
   throw badInput('Nothing was rotated.', 'Run the command again to rotate the secret.');
 }
 
 /**
  * Rotates the secret, into a file if there is one.
  * @param old the secret of the action, if it is known: that of a file knows its action then
+ * @returns how many secrets in the file name no action, so that none of them got an end
  * @throws CliError 3 when it was rotated, but the new secret is not saved or unclear
  */
 async function rotateSecret(
   app: App,
   { rules }: Client,
   { ruleId, actionId }: ActionIds,
-  target: SecretTarget,
-  old?: string,
-): Promise<Rotated> {
+  file: string | undefined,
+  old: string | undefined,
+): Promise<{ secret: string; withoutAction: number }> {
   const { signal } = app;
-  const file = target.secretOut;
   try {
     if (file === undefined) {
       const { secret } = await rules.rotateSigningSecret(ruleId, actionId, { signal });
@@ -174,16 +147,15 @@ async function rotateSecret(
     const store = secretFileStore(file, { actionId, secret: old });
     const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
     const { current, saved } = await rules.rotateInto(store, request);
-    const { variable } = (await secretsIn(file)).find((one) => one.secret === current.secret) ?? {};
     const withoutAction = saved.filter((one) => one.actionId === undefined).length;
-    return { secret: current.secret, withoutAction, variable };
+    return { secret: current.secret, withoutAction };
   } catch (error) {
-    throw explain(app, error, target);
+    throw explain(app, error, file);
   }
 }
 
 /** The error of a rotation. A secret that would be lost is printed, unasked. */
-function explain({ output, signal }: App, error: unknown, { secretOut: file }: SecretTarget) {
+function explain({ output, signal }: App, error: unknown, file: string | undefined) {
   if (!(error instanceof UnconfirmedWriteError)) return error;
   const { code, secrets } = error;
   if (code === 'secret-not-saved') {
@@ -208,25 +180,17 @@ function explain({ output, signal }: App, error: unknown, { secretOut: file }: S
   return error;
 }
 
-const secretsIn = async (path: string) => secretsOf(await contentOf(path), path);
-
 /** A secret file as the store of a rotation. Its other lines stay as they are. */
-function secretFileStore(
+const secretFileStore = (
   path: string,
   known: { actionId: string; secret: string | undefined },
-): SecretStore {
-  return {
-    load: async () =>
-      (await secretsIn(path)).map(({ secret, actionId, expiresAt }, at): StoredSecret => {
-        const owner = secret === known.secret ? known.actionId : actionId;
-        return {
-          id: `line-${String(at + 1)}`,
-          secret,
-          ...(owner !== undefined && { actionId: owner }),
-          ...(expiresAt !== undefined && { expiresAt }),
-        };
-      }),
-    save: async (secrets) =>
-      writeSecretFile(path, updateSecretFile(await contentOf(path), path, secrets)),
-  };
-}
+): SecretStore => ({
+  load: async () =>
+    secretsOf(await contentOf(path), path).map(({ variable: _none, ...one }, at): StoredSecret => ({
+      id: `line-${String(at + 1)}`,
+      ...one,
+      ...(one.secret === known.secret && { actionId: known.actionId }),
+    })),
+  save: async (secrets) =>
+    writeSecretFile(path, updateSecretFile(await contentOf(path), path, secrets)),
+});

@@ -92,7 +92,7 @@ export const OWN_CHECKS: readonly Check[] = [
     why: [SPEC.timestamp],
     fix: 'Synchronize the clock of the machine (NTP).',
     needs: ['secret'],
-    run: ({ clockAhead }) =>
+    run: ({ clockAhead = 0 }) =>
       Promise.resolve(
         Math.abs(clockAhead) > 60
           ? fail(`${String(clockAhead)} s ahead of this machine's`)
@@ -104,7 +104,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'A delivery that is signed with the second secret',
     why: [SPEC.rotation],
     fix: 'Accept the old and the new secret while a secret is rotated.',
-    needs: ['secret', 'second-secret'],
+    needs: ['secret', 'secondSecret'],
     async run(receiver) {
       const { body } = receiver.event();
       return accepted(await receiver.send(receiver.sign(body, receiver.options.secondSecret)));
@@ -157,7 +157,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'Five copies of one event at once have one effect',
     why: [SPEC.duplicates],
     fix: 'Claim the key before the handler runs, in one step, such as INSERT … ON CONFLICT DO NOTHING.',
-    needs: ['secret', 'handlers', 'effects'],
+    needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ slowMs: 300 });
       await Promise.all(Array.from({ length: COPIES }, () => receiver.deliver(event)));
@@ -180,7 +180,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'Bodies that the service does not send, signed',
     why: [SPEC.notFound],
     fix: 'Answer them, but never with 404, and go on serving others.',
-    needs: ['secret', 'handlers'],
+    needs: ['secret', 'runHandlers'],
     async run(receiver) {
       for (const [what, body] of ODD_BODIES(receiver.eventName)) {
         const finding = answered(await receiver.send(receiver.sign(body)), ` for ${what}`);
@@ -194,7 +194,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'The handler fails once: the retry runs it again',
     why: [SPEC.retried],
     fix: `${COMMIT} Answer 500 when it fails.`,
-    needs: ['secret', 'handlers', 'effects'],
+    needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ failures: 1 });
       const first = await receiver.deliver(event);
@@ -208,7 +208,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'A retry is not acknowledged before a running handler has succeeded',
     why: [SPEC.acknowledge],
     fix: `${COMMIT} Answer a copy that comes meanwhile with 503.`,
-    needs: ['secret', 'handlers', 'effects'],
+    needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ slowMs: 600, failures: 1 });
       // The answer of the first is lost, so only the copy's answer counts.
@@ -240,8 +240,7 @@ export const OWN_CHECKS: readonly Check[] = [
     title: 'A handler that takes 33 s: there is a response within 30 s',
     why: [SPEC.retried],
     fix: 'Respond 503 before 30 s have passed, or put the event into a queue and respond 202.',
-    needs: ['secret', 'handlers', 'effects'],
-    background: true,
+    needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const { acknowledgeWithinMs } = receiver.options;
       const event = receiver.event({ slowMs: Math.round(acknowledgeWithinMs * 1.1) });

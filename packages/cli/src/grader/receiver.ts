@@ -7,9 +7,6 @@ import { environmentError } from '../errors.ts';
 import { describeResult } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 
-/** The names of the fields that the interface does not show. */
-export type CallFieldNames = Readonly<Record<keyof typeof DEFAULT_FIELD_NAMES, string>>;
-
 /** How a receiver is graded. */
 export interface GradingOptions {
   readonly url: string;
@@ -21,7 +18,7 @@ export interface GradingOptions {
   /** Whether to send events that handlers handle. */
   readonly runHandlers: boolean;
   /** Where the real field names differ from our guesses. */
-  readonly fieldNames?: Partial<CallFieldNames> | undefined;
+  readonly fieldNames?: Partial<Record<keyof typeof DEFAULT_FIELD_NAMES, string>>;
   /** Where the receiver reports its effects. */
   readonly effectsUrl?: string | undefined;
   /** Whether any TLS certificate will do. */
@@ -66,8 +63,8 @@ export const isAcknowledged = (result: PostResult): boolean =>
 /** The receiver that is graded, and all that checks may do to it. */
 export class GradedReceiver {
   readonly options: GradingOptions;
-  /** How far the receiver's clock is ahead of ours; seconds. */
-  clockAhead = 0;
+  /** How far the receiver's clock is ahead of ours, as its first answer tells; seconds. */
+  clockAhead: number | undefined;
   readonly #run = randomBytes(4).toString('hex');
   #events = 0;
   /** Whether it has acknowledged with 202, as what has a queue does. */
@@ -79,7 +76,7 @@ export class GradedReceiver {
 
   /** By the receiver's clock; milliseconds since the epoch, at a whole second. */
   now(): number {
-    return (Math.floor(Date.now() / 1_000) + this.clockAhead) * 1_000;
+    return (Math.floor(Date.now() / 1_000) + (this.clockAhead ?? 0)) * 1_000;
   }
 
   /** The name of our events: one that nobody handles, unless handlers may run. */
@@ -156,7 +153,11 @@ export class GradedReceiver {
     const length = { 'Content-Length': String(body.length) };
     const request = { url, headers: { ...headers, ...length }, body, timeout: timeoutMs };
     const result = await post({ ...request, insecure, sendBody }, signal);
-    if (result.kind === 'status') this.#queues ||= result.status === 202;
+    if (result.kind !== 'status') return result;
+    this.#queues ||= result.status === 202;
+    const ahead = Math.round((Date.parse(result.headers.date ?? '') - Date.now()) / 1_000);
+    // One second is the precision of the header.
+    this.clockAhead ??= Math.abs(ahead) > 2 ? ahead : 0;
     return result;
   }
 
@@ -235,14 +236,12 @@ export interface Finding {
 }
 
 /** What a check needs besides a running receiver, and how the user gives it. */
-export const NEEDS = {
+const NEEDS = {
   secret: 'the signing secret',
-  'second-secret': 'a file with two secrets',
-  handlers: '--run-handlers',
-  effects: '--effects',
+  secondSecret: 'a file with two secrets',
+  runHandlers: '--run-handlers',
+  effectsUrl: '--effects',
 } as const;
-
-export type Need = keyof typeof NEEDS;
 
 /** One check of `check --deep`. */
 export interface Check {
@@ -252,34 +251,25 @@ export interface Check {
   /** The sentences of the interface that it rests on. */
   readonly why: readonly Sentence[];
   readonly fix: string;
-  readonly needs: readonly Need[];
+  readonly needs: readonly (keyof typeof NEEDS)[];
   /** Why it can't run on a receiver whose clock and secrets are its own. */
   readonly impossible?: string | undefined;
-  /** It takes long, so it runs beside all others. */
-  readonly background?: true;
+  /** How often each event has to have its effect, where no `run` looks at that. */
+  readonly effects?: ReadonlyMap<string, number>;
   run(receiver: GradedReceiver): Promise<Finding>;
 }
 
 /** `clock` of `clock/letters-after`. */
 export const groupOf = ({ id }: Pick<Check, 'id'>): string => id.slice(0, id.indexOf('/'));
 
-/** The first need that is not met. */
-export const missingNeed = (
-  { needs }: Check,
-  { secret, secondSecret, runHandlers, effectsUrl }: GradingOptions,
-): Need | undefined => {
-  const given: Readonly<Record<Need, boolean>> = {
-    secret: secret !== undefined,
-    'second-secret': secondSecret !== undefined,
-    handlers: runHandlers,
-    effects: effectsUrl !== undefined,
-  };
-  return needs.find((need) => !given[need]);
-};
+/** What is not given, so that the check can't run. */
+export function missingNeed({ needs }: Check, options: GradingOptions): string | undefined {
+  const missing = needs.find((need) => options[need] === undefined || options[need] === false);
+  return missing && `it needs ${NEEDS[missing]}`;
+}
 
 export const pass = (saw: string): Finding => ({ result: 'pass', saw });
 export const fail = (saw: string): Finding => ({ result: 'fail', saw });
-export const skipped = (saw: string): Finding => ({ result: 'skipped', saw });
 
 /** Passes if the delivery was acknowledged. */
 export const accepted = (result: PostResult, of = ''): Finding =>

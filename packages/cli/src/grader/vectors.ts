@@ -9,11 +9,14 @@ import {
   fail,
   type Finding,
   type GradedReceiver,
+  groupOf,
   pass,
 } from './receiver.ts';
 
 /** The first check: without it, a refusal shows nothing. */
 export const BASELINE = 'signature/valid';
+const BASELINE_FIX =
+  'Check the secret, and acknowledge genuine deliveries. A receiver that rejects events that it does not know needs --run-handlers; one that knows the real field names needs --field-name placedBy=FIELD, and call-webhooks infer finds them.';
 /** It needs no secret. */
 const UNSIGNED = 'headers/none';
 /** How much later than the first a delivery may be, and still be sent at once; milliseconds. */
@@ -35,51 +38,35 @@ const FIXES: Readonly<Record<string, string>> = {
 };
 
 /** The test vectors of the contract, as checks of this receiver. */
-export function vectorChecks(receiver: GradedReceiver): VectorCheck[] {
+export function vectorChecks(receiver: GradedReceiver): Check[] {
   const seed = crypto.randomUUID();
-  return vectorsOf(receiver, seed).map((vector) => new VectorCheck(vector, seed, receiver));
-}
-
-/** One vector. */
-export class VectorCheck implements Check {
-  readonly id: string;
-  readonly title: string;
-  readonly why: Check['why'];
-  readonly fix: string;
-  readonly needs: Check['needs'];
-  readonly impossible: string | undefined;
-  /** How often each event has to have its effect. */
-  readonly effects: ReadonlyMap<string, number>;
-  readonly #seed: string;
-
-  constructor(vector: Vector, seed: string, { options }: GradedReceiver) {
-    const { id, description, why } = vector;
-    this.id = id;
-    this.title = description.replace(/\.$/, '');
-    this.why = why;
-    this.fix = FIXES[id.slice(0, id.indexOf('/'))] ?? '';
-    const runsHandlers = vector.deliveries.some(({ body }) =>
+  return vectorsOf(receiver, seed).map((vector) => {
+    const { id, description: title, why, deliveries } = vector;
+    const runsHandlers = deliveries.some(({ body }) =>
       EVENT_NAMES.some((name) => name === eventOf(body)?.eventName),
     );
-    this.needs = id === UNSIGNED ? [] : ['secret', ...(runsHandlers ? ['handlers' as const] : [])];
-    this.impossible = impossible(vector, options.secret);
-    this.effects = effectsOf(vector);
-    this.#seed = seed;
-  }
+    return {
+      ...{ id, title: title.replace(/\.$/, ''), why },
+      fix: id === BASELINE ? BASELINE_FIX : (FIXES[groupOf({ id })] ?? ''),
+      needs: id === UNSIGNED ? [] : ['secret', ...(runsHandlers ? ['runHandlers' as const] : [])],
+      impossible: impossible(vector, receiver.options.secret),
+      effects: effectsOf(vector),
+      run: (running) => runVector(id, running, seed),
+    };
+  });
+}
 
-  /** Signed when it is sent, so that a slow receiver gets timestamps of now. */
-  async run(receiver: GradedReceiver): Promise<Finding> {
-    const { deliveries = [] } =
-      vectorsOf(receiver, this.#seed).find(({ id }) => id === this.id) ?? {};
-    const seen: string[] = [];
-    for (const [at, delivery] of deliveries.entries()) {
-      const result = await receiver.send(requestOf(delivery, receiver.options.headerPrefix));
-      const which = deliveries.length > 1 ? ` for delivery ${String(at + 1)}` : '';
-      if (!isRight(delivery, result)) return fail(`${describeResult(result)}${which}`);
-      seen.push(describeResult(result));
-    }
-    return pass(seen.join(', '));
+/** Signs when it sends, so that a slow receiver gets timestamps of now. */
+async function runVector(id: string, receiver: GradedReceiver, seed: string): Promise<Finding> {
+  const { deliveries = [] } = vectorsOf(receiver, seed).find((one) => one.id === id) ?? {};
+  const seen: string[] = [];
+  for (const [at, delivery] of deliveries.entries()) {
+    const result = await receiver.send(requestOf(delivery, receiver.options.headerPrefix));
+    const which = deliveries.length > 1 ? ` for delivery ${String(at + 1)}` : '';
+    if (!isRight(delivery, result)) return fail(`${describeResult(result)}${which}`);
+    seen.push(describeResult(result));
   }
+  return pass(seen.join(', '));
 }
 
 const vectorsOf = (receiver: GradedReceiver, seed: string): Vector[] =>

@@ -47,6 +47,33 @@ export const repeatable = (given: string, before: readonly string[] = []): strin
 ];
 
 /**
+ * Parses `name=value` pairs of an option.
+ * @param known the names that there are
+ * @throws CliError 2
+ */
+export const namedValues = <Name extends string>(
+  flag: string,
+  known: readonly Name[],
+  given: readonly string[] = [],
+): Partial<Record<Name, string>> =>
+  Object.fromEntries(
+    given.map((pair) => {
+      const [, name, value] = /^(\w+)=(\S+)$/.exec(pair) ?? [];
+      if (name === undefined || value === undefined)
+        throw badInput(
+          `${flag} ${pair} is not of the form name=value.`,
+          `Example: ${known[0] ?? ''}=items`,
+        );
+      if (!known.some((one) => one === name))
+        throw badInput(
+          `${flag} ${name}: there is no such name.`,
+          didYouMean(name, known, `Names: ${known.join(', ')}.`),
+        );
+      return [name, value];
+    }),
+  ) as Partial<Record<Name, string>>;
+
+/**
  * Parses `mode=probability` pairs. The simulator checks the names of the modes.
  * @throws CliError 2
  */

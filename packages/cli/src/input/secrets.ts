@@ -92,13 +92,6 @@ export interface FileSecret {
   readonly variable?: string;
 }
 
-/** A line of a secret file: secrets with a comment, or anything else, which is kept as it is. */
-interface Line {
-  readonly text: string;
-  readonly secrets: readonly FileSecret[];
-  readonly variable?: string | undefined;
-}
-
 // A base64 text may end in `=`.
 const ASSIGNMENT = /^(?:export\s+)?(?!whsec_)([A-Za-z_]\w*)=/;
 const OURS = new RegExp(`^(?:export\\s+)?(?:${CALLS_VARIABLE}|${RECORDING_VARIABLE})=`);
@@ -121,8 +114,9 @@ export function parseSecretFile(content: string, path: string): FileSecret[] {
 export const secretsOf = (content: string, path: string): FileSecret[] =>
   linesOf(content, path).flatMap(({ secrets }) => secrets);
 
-function linesOf(content: string, path: string): Line[] {
-  const texts = content.replace(/^\uFEFF/, '').split(/\r?\n/);
+/** Each line as it is, with its secrets. */
+function linesOf(content: string, path: string): { text: string; secrets: FileSecret[] }[] {
+  const texts = content.replace(/^\uFEFF/, '').split('\n');
   const isEnvFile = texts.some((text) => OURS.test(text.trim()));
   return texts.map((text, at) => {
     const line = text.trim();
@@ -130,7 +124,7 @@ function linesOf(content: string, path: string): Line[] {
     if (line === '' || line.startsWith('#') || isForeign) return { text, secrets: [] };
     const variable = ASSIGNMENT.exec(line)?.[1];
     const secrets = secretsIn(line.replace(ASSIGNMENT, ''), variable);
-    if (secrets) return { text, secrets, variable };
+    if (secrets) return { text, secrets };
     throw badInput(
       `Line ${String(at + 1)} of ${path} is not a signing secret.`,
       'Put one whsec_… secret on each line. Comments start with #.',
@@ -140,7 +134,7 @@ function linesOf(content: string, path: string): Line[] {
 
 /** The secrets of a line, or `undefined` if there is something else. A variable may be empty. */
 function secretsIn(line: string, variable: string | undefined): FileSecret[] | undefined {
-  const { value, comment } = partsOf(line);
+  const [value = '', comment = ''] = line.split(/\s*#(.*)/);
   const texts = splitSecrets(value.replace(/^(["']?)(.*)\1$/, '$2'));
   if (texts.length === 0 && variable === undefined) return undefined;
   if (!texts.every((one) => SECRET.test(one))) return undefined;
@@ -154,93 +148,47 @@ function secretsIn(line: string, variable: string | undefined): FileSecret[] | u
   }));
 }
 
-/** What is before the comment, and the comment with its `#`. */
-function partsOf(line: string): { value: string; comment: string } {
-  const at = line.includes('#') ? line.indexOf('#') : line.length;
-  return { value: line.slice(0, at).trimEnd(), comment: line.slice(at) };
-}
-
-/** The content of a new secret file. @param secrets may each have a note for people */
-export const formatSecretFile = (
-  secrets: readonly (FileSecret & { readonly note?: string })[],
-): string =>
-  secrets
-    .map((one) => `${withComment(one.note ? `${one.secret} # ${one.note}` : one.secret, one)}\n`)
-    .join('');
-
-/**
- * Changes the secrets of a file to those that are given: new ones come first, ends and actions are
- * noted, and the others are removed. Every other line stays as it is. In an `.env` file the new ones
- * come first in their variable, and nothing ends: a variable can't say when.
- * @throws CliError 2
- */
-export function updateSecretFile(
-  content: string,
-  path: string,
-  secrets: readonly FileSecret[],
-): string {
-  const lines = linesOf(content, path);
-  const known = new Set(lines.flatMap((line) => line.secrets.map(({ secret }) => secret)));
-  const fresh = secrets.filter(({ secret }) => !known.has(secret));
-  const home = variableOf(lines, secrets, fresh[0]?.actionId);
-  const updated = lines.flatMap((line) =>
-    line === home ? withFirst(line, fresh) : updatedLine(line, secrets),
-  );
-  const text = (home ? '' : formatSecretFile(fresh)) + updated.join('\n');
-  return content.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
-}
-
-/** A variable with further secrets before its own. */
-const withFirst = ({ text, secrets }: Line, fresh: readonly FileSecret[]): string =>
-  text.replace(/=\s*["']?/, (start) => {
-    const added = fresh.map(({ secret }) => secret).join(',');
-    return `${start}${added}${fresh.length > 0 && secrets.length > 0 ? ',' : ''}`;
-  });
-
-/** The line of an `.env` file that new secrets of an action belong to. */
-function variableOf(
-  lines: readonly Line[],
-  secrets: readonly FileSecret[],
-  actionId: string | undefined,
-): Line | undefined {
-  const ofAction = new Set(
-    secrets.filter((one) => one.actionId === actionId).map(({ secret }) => secret),
-  );
-  const variables = lines.filter(({ variable }) => variable !== undefined);
-  return (
-    variables.find((line) => line.secrets.some(({ secret }) => ofAction.has(secret))) ??
-    variables.find(({ variable }) => variable === CALLS_VARIABLE) ??
-    variables[0]
-  );
-}
-
-/** The line as it is, or what became known of its secrets, without those that are not wanted. */
-function updatedLine({ text, secrets }: Line, wanted: readonly FileSecret[]): string[] {
-  const now = secrets.map((one) => wanted.find(({ secret }) => secret === one.secret));
-  const isSame = secrets.every(
-    ({ variable, actionId, expiresAt }, at) =>
-      variable !== undefined ||
-      (now[at]?.actionId === actionId && now[at]?.expiresAt === expiresAt && now[at]),
-  );
-  if (isSame) return [text];
-  const { comment } = partsOf(text);
-  return now.flatMap((one) =>
-    one ? [withComment(secrets.length > 1 ? `${one.secret} ${comment}` : text, one)] : [],
-  );
-}
-
-function withComment(line: string, { actionId, expiresAt }: FileSecret): string {
-  const { value, comment } = partsOf(line);
-  const note = comment
-    .replace(/^#\s*/, '')
-    .replace(/\s*\buntil\s+\S+/, '')
-    .trim();
+/** A line of a secret file. @param note for people */
+function lineOf({ secret, actionId, expiresAt }: FileSecret, note = ''): string {
   const words = [
     note,
     actionId !== undefined && !/\baction\s/.test(note) && `action ${actionId}`,
     expiresAt !== undefined && `until ${new Date(expiresAt).toISOString()}`,
   ].filter(Boolean);
-  return words.length > 0 ? `${value} # ${words.join(' ')}` : value;
+  return words.length > 0 ? `${secret} # ${words.join(' ')}` : secret;
+}
+
+/** The content of a new secret file. @param secrets may each have a note for people */
+export const formatSecretFile = (
+  secrets: readonly (FileSecret & { readonly note?: string })[],
+): string => secrets.map((one) => `${lineOf(one, one.note)}\n`).join('');
+
+/**
+ * Changes the secrets of a file to those that are given: new ones come first, ends and actions are
+ * noted, and the others are removed. Every other line stays as it is.
+ * @throws CliError 2
+ */
+export function updateSecretFile(
+  content: string,
+  path: string,
+  wanted: readonly FileSecret[],
+): string {
+  const lines = linesOf(content, path);
+  const known = new Set(lines.flatMap(({ secrets }) => secrets.map(({ secret }) => secret)));
+  const updated = lines.flatMap(({ text, secrets }) => {
+    const now = secrets.map((one) => wanted.find(({ secret }) => secret === one.secret));
+    const isSame = secrets.every(
+      (one, at) => now[at]?.actionId === one.actionId && now[at]?.expiresAt === one.expiresAt,
+    );
+    const note = /#\s*(.*)/
+      .exec(text)?.[1]
+      ?.replace(/\s*\buntil\s+\S+/, '')
+      .trim();
+    return isSame && !now.includes(undefined)
+      ? [text]
+      : now.flatMap((one) => (one ? [lineOf(one, note)] : []));
+  });
+  return formatSecretFile(wanted.filter(({ secret }) => !known.has(secret))) + updated.join('\n');
 }
 
 /** The content of a secret file, or nothing if there is none. @throws CliError 3 */

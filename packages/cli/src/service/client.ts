@@ -2,7 +2,7 @@ import { type Client, createClient, version } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
-import { didYouMean, repeatable } from '../input/options.ts';
+import { namedValues, repeatable } from '../input/options.ts';
 import { readText } from '../input/read.ts';
 import { isLoopback } from '../input/target.ts';
 import {
@@ -80,7 +80,12 @@ export async function simulatorClient(
 
 function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions): Client {
   const userAgent = `call-webhooks-cli/${version}`;
-  return createClient({ baseUrl, apiToken, wire: wireNames(wire), userAgent });
+  return createClient({
+    baseUrl,
+    apiToken,
+    wire: namedValues('--wire', WIRE_NAMES, wire),
+    userAgent,
+  });
 }
 
 const WIRE_NAMES = [
@@ -91,27 +96,7 @@ const WIRE_NAMES = [
   'callsField',
   'secretField',
   'requestIdHeader',
-];
-
-/** Parses `--wire name=value`. @throws CliError 2 */
-function wireNames(given: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    given.map((pair) => {
-      const [, name, value] = /^(\w+)=(\S+)$/.exec(pair) ?? [];
-      if (name === undefined || value === undefined)
-        throw badInput(
-          `--wire ${pair} is not of the form name=value.`,
-          'Example: callsField=items',
-        );
-      if (!WIRE_NAMES.includes(name))
-        throw badInput(
-          `There is no wire setting ${name}.`,
-          didYouMean(name, WIRE_NAMES, `Settings: ${WIRE_NAMES.join(', ')}.`),
-        );
-      return [name, value];
-    }),
-  );
-}
+] as const;
 
 async function requiredToken(
   { io }: App,

@@ -13,11 +13,9 @@ export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0).replace(/\.0$/, '')} s`;
   const seconds = Math.round(ms / 1_000);
-  const [hours, minutes, rest] = [
-    Math.floor(seconds / 3_600),
-    Math.floor(seconds / 60) % 60,
-    seconds % 60,
-  ];
+  const minutes = Math.floor(seconds / 60) % 60;
+  const hours = Math.floor(seconds / 3_600);
+  const rest = seconds % 60;
   if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} min` : `${hours} h`;
   return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
 }
@@ -29,24 +27,20 @@ export function size(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The lines of a text, each escaped. @param limit lines; the rest is counted */
-export function lines(value: string, limit = 60): Text[] {
+/**
+ * A body for people: JSON is indented, other text stays as it is, and bytes are counted.
+ * @param limit lines; the rest is counted
+ */
+export function bodyLines(body: string | Uint8Array, limit = 60): Text[] {
   const MAX_LINE = 2_000;
-  const all = value.split(/\r?\n/);
+  if (body.length === 0) return [];
+  if (typeof body !== 'string' && !isUtf8(body))
+    return [t`(${body.length} bytes that are not UTF-8)`];
+  const all = indented(Buffer.from(body as string).toString()).split(/\r?\n/);
   const shown = all
     .slice(0, limit)
     .map((line) => text(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
-  if (all.length > limit) shown.push(t`… ${all.length - limit} more lines`);
-  return shown;
-}
-
-/** A body for people: JSON is indented, other text stays as it is, and bytes are counted. */
-export function bodyLines(body: string | Uint8Array, limit = 60): Text[] {
-  if (typeof body !== 'string') {
-    if (!isUtf8(body)) return [t`(${body.length} bytes that are not UTF-8)`];
-    return bodyLines(Buffer.from(body).toString('utf8'), limit);
-  }
-  return body === '' ? [] : lines(indented(body), limit);
+  return all.length > limit ? [...shown, t`… ${all.length - limit} more lines`] : shown;
 }
 
 function indented(body: string): string {

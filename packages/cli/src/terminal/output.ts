@@ -58,8 +58,14 @@ export class Output {
   }
 
   /** Writes data as it is, such as the bytes of a file. Resolves when there is room for more. */
-  write(data: string | Uint8Array): Promise<void> {
-    return writeTo(this.#io.stdout, data, this.#io.signal);
+  async write(data: string | Uint8Array): Promise<void> {
+    const { stdout, signal } = this.#io;
+    if (stdout.destroyed || stdout.write(data)) return;
+    const ended = new AbortController();
+    const end = AbortSignal.any([signal, ended.signal]);
+    const room = ['drain', 'close'].map((event) => once(stdout, event, { signal: end }));
+    await Promise.race(room).catch(() => undefined);
+    ended.abort();
   }
 
   /** Prints a message for people to stderr. With `--json`, scripts read, and nothing is printed. */
@@ -78,19 +84,3 @@ export class Output {
 
 const columnsOf = ({ isTTY, columns }: Sink): number =>
   isTTY === true ? (columns ?? 80) : Infinity;
-
-/** Writes and waits for room, until the stream closes or the signal aborts. */
-async function writeTo(
-  stream: Sink,
-  data: string | Uint8Array,
-  signal: AbortSignal,
-): Promise<void> {
-  if (stream.destroyed || stream.write(data)) return;
-  const ended = new AbortController();
-  const end = AbortSignal.any([signal, ended.signal]);
-  await Promise.race([
-    once(stream, 'drain', { signal: end }),
-    once(stream, 'close', { signal: end }),
-  ]).catch(() => undefined);
-  ended.abort();
-}

@@ -1,17 +1,13 @@
 import type { App } from '../app.ts';
 import { CliError, EXIT } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { size } from './format.ts';
-import type { Colors } from './text.ts';
 
 // Prompts go to stderr, and only to people: callers check `app.interactive` first. The library is
 // loaded when there is a question.
 const clack = () => import('@clack/prompts');
 
-const streams = ({ io: { stdin, stderr, signal } }: App) => ({
-  input: stdin,
-  output: stderr,
-  signal,
+const streams = ({ io: { stdin: input, stderr: output, signal } }: App) => ({
+  ...{ input, output, signal },
 });
 
 /** Ctrl-C at a prompt ends the program, as it does elsewhere. */
@@ -26,15 +22,12 @@ async function orCancel<T>(answer: Promise<T>): Promise<Exclude<T, symbol>> {
   return given as Exclude<T, symbol>;
 }
 
-/** One entry of a selection. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-  readonly hint: string;
-}
-
 /** Asks for one of several choices. */
-export async function askChoice(app: App, message: string, options: Choice[]): Promise<string> {
+export async function askChoice(
+  app: App,
+  message: string,
+  options: { value: string; label: string; hint: string }[],
+): Promise<string> {
   const { select } = await clack();
   return orCancel(select<string>({ message, options, ...streams(app) }));
 }
@@ -51,47 +44,32 @@ export async function askSecret(app: App, message: string): Promise<string> {
   return (await orCancel(password({ message, ...streams(app) }))).trim();
 }
 
-/** A progress bar on stderr. */
-export interface ProgressBar {
-  update(received: number, total: number | undefined): void;
-  /** Removes the bar. */
+/** How far something is, as a line on stderr that is replaced. */
+export interface Progress {
+  /** @param total absent if it is not known */
+  update(done: number, total?: number): void;
+  /** Removes the line. */
   clear(): void;
 }
 
-const WIDTH = 30;
-const REDRAW_EVERY_MS = 80;
-
 /**
- * Creates a progress bar. Without a terminal it draws nothing.
- * @param format of the two numbers; sizes in bytes by default
+ * Shows progress, such as `12 of 120`. Without a terminal it shows nothing.
+ * @param format of the two numbers
  */
-export function progressBar({ stderr }: Io, colors: Colors, format = size): ProgressBar {
-  if (stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
+export function showProgress({ stderr }: Io, format: (value: number) => string = String): Progress {
+  const REDRAW_EVERY_MS = 80;
   let drawnAt = -Infinity;
   return {
-    update(received, total) {
+    update(done, total) {
       const now = performance.now();
-      if (now - drawnAt < REDRAW_EVERY_MS && received !== total) return;
+      if (stderr.isTTY !== true || now - drawnAt < REDRAW_EVERY_MS) return;
       drawnAt = now;
-      stderr.write(`\r\u001b[K${barText(colors, received, total, format)}`);
+      const of = total === undefined ? '' : ` of ${format(total)}`;
+      stderr.write(`\r\u001b[K${format(done)}${of}`);
     },
     clear() {
       if (drawnAt > 0) stderr.write('\r\u001b[K');
       drawnAt = -Infinity;
     },
   };
-}
-
-/** The text of the bar. Without a total it is the amount alone. */
-export function barText(
-  colors: Colors,
-  received: number,
-  total: number | undefined,
-  format = size,
-): string {
-  if (total === undefined || total === 0) return format(received);
-  const part = Math.min(1, received / total);
-  const full = Math.round(part * WIDTH);
-  const bar = `${colors.cyan('█'.repeat(full)).styled}${colors.dim('░'.repeat(WIDTH - full)).styled}`;
-  return `${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${format(received)} of ${format(total)}`;
 }

@@ -3,7 +3,6 @@ import {
   join,
   pad,
   type Printable,
-  style,
   t,
   text,
   type Text,
@@ -17,27 +16,16 @@ import {
  */
 export type Cut = 'middle' | 'end' | 'id';
 
-/** Shortens a value to a width in columns, with `…` for what is left out. */
+/** Shortens a value to a width in columns, with `…` for what is left out. Its colors are lost then. */
 export function cut(value: Printable, width: number, where: Cut): Text {
-  const { plain } = text(value);
   if (widthOf(value) <= width) return text(value);
-  const characters = Array.from(plain);
+  const characters = Array.from(text(value).plain);
   if (where === 'id') return text(take(characters, width).join(''));
   const tailWidth = where === 'middle' ? Math.floor((width - 1) / 2) : 0;
   const tail = take(characters.toReversed(), tailWidth).toReversed();
   const head = take(characters, width - 1 - tailWidth);
-  const start = where === 'end' ? wholeWords(head.join('')) : head.join('');
-  const short = `${start}…${tail.join('')}`;
-  // A style of only a part of the value cannot be kept: the part may be cut off.
-  if (!text(value).styled.includes(plain)) return text(short);
-  return style(short, (safe) => text(value).styled.replace(plain, () => safe));
+  return text(`${head.join('')}…${tail.join('')}`);
 }
-
-/** Without the part of a word at the end, unless that is most of it. */
-const wholeWords = (part: string): string => {
-  const end = part.lastIndexOf(' ');
-  return end > part.length / 2 ? `${part.slice(0, end)} ` : part;
-};
 
 /** The first characters that fit. */
 function take(characters: readonly string[], width: number): string[] {
@@ -90,12 +78,6 @@ export interface Column {
   readonly width?: number;
 }
 
-/** Rows of one table, which may be printed one after another. */
-export interface Layout {
-  readonly head: Text;
-  readonly row: (cells: readonly Printable[]) => Text;
-}
-
 const GAP = 2;
 const MIN_WIDTH = 8;
 const ID_WIDTH = 8;
@@ -106,16 +88,15 @@ const MAX_WIDTH = 40;
 export const shortId = (id: string): string => id.slice(0, ID_WIDTH);
 
 /**
- * Chooses the widths of columns. What is beyond the terminal's width is cut off.
- * @param rows what is known of the rows
+ * A table: rows in columns under a dim head. What is beyond the terminal's width is cut off.
  * @param columns the width of the terminal; with Infinity nothing is shortened
  */
-export function layout(
+export function table(
   colors: Colors,
   head: readonly Column[],
   rows: readonly (readonly Printable[])[],
   columns = Infinity,
-): Layout {
+): Text[] {
   const widths = head.map(({ title, cut: how, width = 0 }, at) => {
     const longest = Math.max(title.length, width, ...rows.map((row) => widthOf(row[at] ?? '')));
     if (columns === Infinity) return longest;
@@ -134,18 +115,7 @@ export function layout(
     });
     return join(shown, ' '.repeat(GAP));
   };
-  return { head: colors.dim(line(head.map(({ title }) => title))), row: line };
-}
-
-/** A whole table: rows in columns under a dim head. */
-export function table(
-  colors: Colors,
-  head: readonly Column[],
-  rows: readonly (readonly Printable[])[],
-  columns = Infinity,
-): Text[] {
-  const { head: first, row } = layout(colors, head, rows, columns);
-  return [first, ...rows.map(row)];
+  return [colors.dim(line(head.map(({ title }) => title))), ...rows.map(line)];
 }
 
 /**
@@ -159,13 +129,11 @@ export function pairs(
 ): Text[] {
   const width = Math.max(...rows.map(([name]) => name.length));
   const indent = width + GAP;
-  return rows.flatMap(([name, value]) => {
-    const title = colors.dim(pad(name, width));
-    const room = Math.max(MIN_WIDTH, columns - indent);
-    const [first = t``, ...rest] = wrap(text(value), room, 0);
-    return [
-      join([title, first], ' '.repeat(GAP)),
-      ...rest.map((line) => t`${' '.repeat(indent)}${line}`),
-    ];
-  });
+  return rows.flatMap(([name, value]) =>
+    wrap(text(value), Math.max(MIN_WIDTH, columns - indent), 0).map((line, at) =>
+      at === 0
+        ? join([colors.dim(pad(name, width)), line], ' '.repeat(GAP))
+        : t`${' '.repeat(indent)}${line}`,
+    ),
+  );
 }

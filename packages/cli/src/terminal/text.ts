@@ -52,12 +52,11 @@ export function text(value: Printable): Text {
 }
 
 /** A template. Its own words stay as they are, its values are escaped. */
-export function t(words: TemplateStringsArray, ...values: Printable[]): Text {
-  const parts = values.map(text);
-  const build = (side: 'styled' | 'plain') =>
-    words.map((word, at) => word + (parts[at]?.[side] ?? '')).join('');
-  return create(build('styled'), build('plain'));
-}
+export const t = (words: TemplateStringsArray, ...values: Printable[]): Text =>
+  join(
+    words.flatMap((word, at) => [create(word, word), values[at] ?? '']),
+    '',
+  );
 
 /** Joins texts. */
 export function join(parts: readonly Printable[], between = ' '): Text {
@@ -65,12 +64,6 @@ export function join(parts: readonly Printable[], between = ' '): Text {
   const build = (side: 'styled' | 'plain') => texts.map((part) => part[side]).join(between);
   return create(build('styled'), build('plain'));
 }
-
-/** Applies a style to a text. */
-export const style = (value: Printable, apply: (plain: string) => string): Text => {
-  const { styled, plain } = text(value);
-  return create(apply(styled), plain);
-};
 
 /** The columns that a text takes in a terminal: two for a wide character. */
 export const widthOf = (value: Printable): number => stringWidth(text(value).plain);
@@ -95,11 +88,13 @@ export type Colors = Readonly<Record<(typeof STYLES)[number], (value: Printable)
 
 /** Creates colors. */
 export function colorsFor(enabled: boolean): Colors {
-  const formatter = (name: (typeof STYLES)[number]) =>
-    enabled ? (plain: string) => styleText(name, plain, { validateStream: false }) : String;
-  return Object.fromEntries(
-    STYLES.map((name) => [name, (value: Printable) => style(value, formatter(name))]),
-  ) as Colors;
+  const paint = (name: (typeof STYLES)[number]) => (value: Printable) => {
+    const { styled, plain } = text(value);
+    return enabled
+      ? create(styleText(name, styled, { validateStream: false }), plain)
+      : text(value);
+  };
+  return Object.fromEntries(STYLES.map((name) => [name, paint(name)])) as Colors;
 }
 
 /**

@@ -27,7 +27,6 @@ export async function gradesOf(
       },
       ({ id }) => only === undefined || only.includes(id),
       () => undefined,
-      NEVER,
     );
   } finally {
     await receiver.close();
