@@ -8,9 +8,14 @@ import { describeResult, foreignStatus, requireReached } from '../http/effects.t
 import { post, type PostResult } from '../http/post.ts';
 import { durationOption, repeatable } from '../input/options.ts';
 import { givenSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
-import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import {
+  type ReceiverOptions,
+  type Target,
+  targetUrl,
+  withReceiverOptions,
+} from '../input/target.ts';
 import { paragraph } from '../terminal/table.ts';
-import { type Colors, pad, t, type Text } from '../terminal/text.ts';
+import { pad, t } from '../terminal/text.ts';
 import type { DeepOptions } from './check-deep.ts';
 
 /** The flags of both kinds of `check`. */
@@ -100,15 +105,6 @@ async function check(app: App, options: CheckOptions): Promise<number> {
   return EXIT.receiverFailed;
 }
 
-/** A receiver to be checked. */
-interface Checked {
-  readonly url: string;
-  readonly secret: string | undefined;
-  readonly headerPrefix?: string | undefined;
-  readonly insecure?: boolean | undefined;
-  readonly timeout: number;
-}
-
 /** What a receiver made of all requests. */
 interface CheckResult {
   readonly findings: readonly Finding[];
@@ -120,7 +116,15 @@ interface CheckResult {
 
 /** Sends all requests. None of them runs a handler. @throws CliError 3 when nothing listens there */
 export async function checkReceiver(
-  { url, secret, headerPrefix, insecure, timeout }: Checked,
+  {
+    url,
+    secret,
+    headerPrefix,
+    insecure,
+    timeout,
+  }: Omit<Target, 'secret'> & {
+    readonly secret: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const vectors = createVectors({
@@ -240,24 +244,18 @@ function findingOf({ name, expected, fix }: Request, posted: PostResult): Findin
 }
 
 async function printFindings({ output }: App, findings: readonly Finding[]): Promise<void> {
+  const NAME_WIDTH = 'ahead of time'.length;
   for (const [at, finding] of findings.entries()) {
+    const { probe, result, response, expected } = finding;
     // A fix that applies to several requests in a row is shown once.
     const fix = findings[at - 1]?.fix === finding.fix ? undefined : finding.fix;
-    await output.print(finding, (colors) => [
-      findingLine(colors, finding),
-      ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
-    ]);
+    await output.print(finding, ({ green: ok, yellow: warning, red: wrong, dim }) => {
+      const label = { ok: ok('ok   '), warning: warning('warn '), wrong: wrong('wrong') }[result];
+      const head = t`${label}  ${pad(probe, NAME_WIDTH)}  ${response}`;
+      return [
+        result === 'ok' ? head : t`${head}  ${dim(`expected ${expected}`)}`,
+        ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
+      ];
+    });
   }
-}
-
-const NAME_WIDTH = 'ahead of time'.length;
-
-function findingLine(colors: Colors, { probe, result, response, expected }: Finding): Text {
-  const label = {
-    ok: colors.green('ok   '),
-    warning: colors.yellow('warn '),
-    wrong: colors.red('wrong'),
-  }[result];
-  const head = t`${label}  ${pad(probe, NAME_WIDTH)}  ${response}`;
-  return result === 'ok' ? head : t`${head}  ${colors.dim(`expected ${expected}`)}`;
 }

@@ -73,9 +73,8 @@ export function explanations(asked: string): Explanation[] {
   const code = CODES.find((one) => one === asked);
   if (code !== undefined) return [explanationOf(code)];
   if (/^[1-5]\d\d$/.test(asked)) return withStatus(Number(asked));
-  const { when, fix } = failureOf(asked) ?? {};
-  if (when !== undefined && fix !== undefined)
-    return [{ code: asked, status: null, service: EFFECT_TEXT.retried, when: `${when}.`, fix }];
+  const failure = failureOf(asked);
+  if (failure) return [{ code: asked, status: null, service: EFFECT_TEXT.retried, ...failure }];
   throw badInput(
     `There is no outcome ${asked}.`,
     didYouMean(asked, CODES, 'List them: call-webhooks explain'),

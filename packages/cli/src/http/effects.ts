@@ -35,76 +35,72 @@ export interface Failure {
   readonly fix: string;
 }
 
-const failure = (when: string, fix: string): Failure => ({ when, fix });
-const CHECK_HOST = failure('The host name is not known', 'Check the host name, and the network.');
+type KnownFailure = readonly [code: RegExp, when: string, fix: string];
 
 /** By codes of Node: no connection to a receiver was made. */
-const UNREACHED: readonly (readonly [code: RegExp, failure: Failure])[] = [
-  [/^ECONNREFUSED$/, failure('Nothing listens at the address', 'Start the receiver first.')],
-  [/^(?:ENOTFOUND|EAI_AGAIN)$/, CHECK_HOST],
+const UNREACHED: readonly KnownFailure[] = [
+  [/^ECONNREFUSED$/, 'Nothing listens at the address', 'Start the receiver first.'],
+  [
+    /^(?:ENOTFOUND|EAI_AGAIN)$/,
+    'The host name is not known',
+    'Check the host name, and the network.',
+  ],
   [
     /^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/,
-    failure('The address is not reached', 'Check the address and the network.'),
+    'The address is not reached',
+    'Check the address and the network.',
   ],
   [
     /EXPIRED|NOT_YET_VALID/,
-    failure('The certificate is not valid now', 'Renew it. To test until then, pass --insecure.'),
+    'The certificate is not valid now',
+    'Renew it. To test until then, pass --insecure.',
   ],
   [
     /ALTNAME/,
-    failure(
-      'The certificate is for another host name',
-      'Use the host name of the certificate in the URL. To test, pass --insecure.',
-    ),
+    'The certificate is for another host name',
+    'Use the host name of the certificate in the URL. To test, pass --insecure.',
   ],
   [
     /CERT|SIGNED|SIGNATURE|ISSUER/,
-    failure(
-      'The certificate is not trusted',
-      'Use one that is trusted. On your machine, set NODE_EXTRA_CA_CERTS to a file with it or with that of its authority, or pass --insecure.',
-    ),
+    'The certificate is not trusted',
+    'Use one that is trusted. On your machine, set NODE_EXTRA_CA_CERTS to a file with it or with that of its authority, or pass --insecure.',
   ],
   [
     /^EPROTO$|SSL|TLS/,
-    failure('The port speaks no TLS', 'If the receiver has no TLS, use http:// in the URL.'),
+    'The port speaks no TLS',
+    'If the receiver has no TLS, use http:// in the URL.',
   ],
   [
     /^HPE_/,
-    failure(
-      'The port speaks no HTTP',
-      'Check the port. If the receiver has TLS, use https:// in the URL.',
-    ),
+    'The port speaks no HTTP',
+    'Check the port. If the receiver has TLS, use https:// in the URL.',
   ],
 ];
 
 /** There was a connection, but no response. */
-const UNANSWERED: typeof UNREACHED = [
+const UNANSWERED: readonly KnownFailure[] = [
   [
     /^ECONNRESET$/,
-    failure(
-      'The receiver closed the connection before it responded',
-      'Read the log of the receiver: it may have crashed. Also check the proxy in front of it.',
-    ),
+    'The receiver closed the connection before it responded',
+    'Read the log of the receiver: it may have crashed. Also check the proxy in front of it.',
   ],
   [
     /^timeout$/,
-    failure(
-      'The receiver did not respond in time',
-      'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
-    ),
+    'The receiver did not respond in time',
+    'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
   ],
   [
     /^[A-Z][A-Z\d_]+$|Error$/,
-    failure(
-      'The connection to the receiver failed',
-      'Check the URL of the action, the log of the receiver, and the network.',
-    ),
+    'The connection to the receiver failed',
+    'Check the URL of the action, the log of the receiver, and the network.',
   ],
 ];
 
 /** What is known of an attempt without a response. @param code of Node, or `timeout` */
-export const failureOf = (code: string): Failure | undefined =>
-  [...UNREACHED, ...UNANSWERED].find(([pattern]) => pattern.test(code))?.[1];
+export function failureOf(code: string): Failure | undefined {
+  const found = [...UNREACHED, ...UNANSWERED].find(([pattern]) => pattern.test(code));
+  return found && { when: `${found[1]}.`, fix: found[2] };
+}
 
 /**
  * Returns a result from a receiver that was reached.
@@ -114,8 +110,8 @@ export const failureOf = (code: string): Failure | undefined =>
 export function requireReached(url: string, result: PostResult, isFirst = false): PostResult {
   if (result.kind !== 'connection-error') return result;
   const { code } = result;
-  const unreached = UNREACHED.find(([pattern]) => pattern.test(code))?.[1];
-  if (unreached) throw environmentError(`${unreached.when}: ${url} (${code}).`, unreached.fix);
+  const unreached = UNREACHED.find(([pattern]) => pattern.test(code));
+  if (unreached) throw environmentError(`${unreached[1]}: ${url} (${code}).`, unreached[2]);
   if (isFirst && code === 'ECONNRESET')
     throw environmentError(
       `${url} closed the connection without a response (${code}).`,
@@ -128,17 +124,17 @@ export function requireReached(url: string, result: PostResult, isFirst = false)
 export function foreignStatus(status: number): Failure {
   const when = 'Receivers of these packages never send this status.';
   if (status === 404)
-    return failure(
-      `${when} It comes from a wrong path, another server, a proxy or the framework.`,
-      'Compare the URL of the action with the path of the receiver. Return 503 for unknown paths: a 404 pauses the rule at once.',
-    );
-  if (status === 410) return failure(when, 'Return 503 instead of 410, which means "gone".');
+    return {
+      when: `${when} It comes from a wrong path, another server, a proxy or the framework.`,
+      fix: 'Compare the URL of the action with the path of the receiver. Return 503 for unknown paths: a 404 pauses the rule at once.',
+    };
+  if (status === 410) return { when, fix: 'Return 503 instead of 410, which means "gone".' };
   if (status >= 300 && status < 400)
-    return failure(
-      `${when} The spec does not say that the service follows redirects.`,
-      'Use the final URL in the action: a redirect is a failed delivery.',
-    );
-  return failure(when, 'Check what runs between the service and the receiver.');
+    return {
+      when: `${when} The spec does not say that the service follows redirects.`,
+      fix: 'Use the final URL in the action: a redirect is a failed delivery.',
+    };
+  return { when, fix: 'Check what runs between the service and the receiver.' };
 }
 
 /** Why an attempt failed, for people. */
@@ -155,7 +151,7 @@ export function causeOf({ result, response, outcome, dropped }: AttemptSummary):
     return { when: OUTCOMES[outcome as OutcomeCode].when, topic: outcome };
   if (response.kind !== 'status') {
     const topic = response.kind === 'timeout' ? response.kind : response.code;
-    return { when: `${failureOf(topic)?.when ?? 'The connection failed'}.`, topic };
+    return { when: failureOf(topic)?.when ?? 'The connection failed.', topic };
   }
   const { status } = response;
   const isOurs = Object.values(OUTCOMES).some((one) => one.status === status);
