@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
 import { secretTexts, splitSecrets } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { badInput, environmentError } from '../errors.ts';
@@ -213,22 +212,12 @@ export async function checkReplaceable(path: string): Promise<void> {
  * @throws CliError 3
  */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${String(process.pid)}.tmp`;
-  try {
-    const file = await open(temporary, 'w', 0o600);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
+  const { replaceFile } = await import('@call-webhooks/client');
+  await replaceFile(path, content).catch((error: unknown) => {
     const { code = String(error) } = error as NodeJS.ErrnoException;
     throw environmentError(
       `Cannot write the secret file ${path}: ${code}.`,
       'Check that its directory exists and is writable.',
     );
-  }
+  });
 }
