@@ -129,7 +129,7 @@ describe('doctor', () => {
         .of('receiver')
         .map(({ text }) => text)
         .join(),
-    ).toContain('forged');
+    ).toContain('Signed with a secret that the receiver does not have');
     const { url } = await setup({ bodyLimit: '100kb' });
     const limited = await doctor(['--to', url, '--secret', `${SECRET},${OTHER}`]);
     expect(limited.only('large body')).toMatchObject({ result: 'bad', text: like(/413/) });

@@ -123,7 +123,7 @@ describe('mcp', () => {
     });
     for (const { _id } of simulator.rules.list()) simulator.rules.resume(_id);
     const { answer: checked } = await ask('check_receiver');
-    expect(checked['findings']).toHaveLength(8);
+    expect(checked['findings']).toHaveLength(7);
     const { answer: command } = await ask('redrive_command', { cause });
     expect(command).toMatchObject({
       letters: 1,

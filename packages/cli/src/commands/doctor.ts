@@ -7,7 +7,9 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { toCliError } from '../library-error.ts';
 import { EXIT } from '../errors.ts';
+import { checkBasics, serverErrorOf } from '../grader/grade.ts';
 import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
+import { BASELINE } from '../grader/vectors.ts';
 import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
 import { fieldNames } from '../input/fields.ts';
@@ -44,7 +46,6 @@ import {
 import { duration } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
-import { checkReceiver } from './check.ts';
 import { readSamples } from './infer.ts';
 
 /** What a check of the setup found. */
@@ -260,19 +261,19 @@ async function receiver(app: App, options: DoctorOptions): Promise<Found | Found
   const url = targetUrl(options.to, options.allowExternal);
   const [secret, ...others] = await givenSecrets(app.io, options);
   const target = { url, insecure, timeout, headerPrefix };
-  const checked = await checkReceiver({ ...target, secret }, app.signal);
-  if (checked.failure !== undefined) return bad(checked.failure, 'Read its log.');
-  const problems = checked.findings.filter(({ result }) => result !== 'ok');
-  const all = problems.map(({ probe, response, expected, result, fix }) =>
-    (result === 'wrong' ? bad : warn)(
-      `${probe}: it responded ${response}, and ${expected} is right.`,
-      fix,
-    ),
-  );
+  const checked = await checkBasics({ ...target, timeoutMs: timeout, secret }, app.signal);
+  const failure = serverErrorOf(checked.grades);
+  if (failure !== undefined) return bad(failure, 'Read its log.');
+  const all = checked.grades
+    .filter(({ result }) => result === 'fail')
+    .map(({ check: { title }, saw, fix }) => bad(`${title}: ${saw}.`, fix));
   const genuine =
     secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
   if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
-  if (secret !== undefined && problems.every(({ probe }) => probe !== 'authentic'))
+  const isGenuineRight = checked.grades.some(
+    ({ check, result }) => check.id === BASELINE && result === 'pass',
+  );
+  if (isGenuineRight && secret !== undefined)
     all.push(...(await deliver({ ...target, secret }, others)));
   return [...all, await unknownPath(app, url, options), clock(checked.clockAhead)];
 }
@@ -321,11 +322,11 @@ async function unknownPath(
   return { ...result, check: 'unknown path' };
 }
 
-/** Of the five minutes of the spec, one is left for the way. @param ahead milliseconds */
+/** Of the five minutes of the spec, one is left for the way. @param ahead seconds */
 function clock(ahead: number | undefined): Found {
   const check = 'clock';
   if (ahead === undefined) return { ...skipped('The receiver does not tell the time.'), check };
-  const off = Math.abs(ahead);
+  const off = Math.abs(ahead) * 1_000;
   if (off < 30_000) return { ...ok("The receiver's agrees with ours."), check };
   const text = `The receiver's is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} ours. At 5 minutes, all deliveries are rejected.`;
   const fix = 'Synchronize its clock, or ours, with NTP.';

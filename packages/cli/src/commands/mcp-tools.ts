@@ -13,7 +13,7 @@ import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import { causesOf, findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
-import { checkReceiver } from './check.ts';
+import { checkBasics, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
 import { explanations } from './explain.ts';
 import { lookUp, REMEMBER_MS, windowOf } from './reconcile.ts';
@@ -215,10 +215,14 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       { to: z.string().max(500).optional().describe('its URL') },
       async ({ to }) => {
         const [secret] = await givenSecrets(app.io, options);
-        const { headerPrefix, insecure, timeout } = options;
-        const target = { url: receiverUrl(to), secret, headerPrefix, insecure, timeout };
-        const { findings, failure } = await checkReceiver(target, app.signal);
-        return failure === undefined ? { findings } : { failure };
+        const { headerPrefix, insecure, timeout: timeoutMs } = options;
+        const target = { url: receiverUrl(to), secret, headerPrefix, insecure, timeoutMs };
+        const { grades } = await checkBasics(target, app.signal);
+        const findings = grades.map(({ check: { id, title, why }, result, saw, fix }) => ({
+          ...{ check: id, title, result, saw },
+          ...(result === 'fail' && { why, fix }),
+        }));
+        return { failure: serverErrorOf(grades), findings };
       },
     ),
     tool(

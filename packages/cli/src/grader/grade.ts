@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { CliError, environmentError } from '../errors.ts';
+import { environmentError } from '../errors.ts';
 import { requireReached } from '../http/effects.ts';
+import type { PostResult } from '../http/post.ts';
 import { OWN_CHECKS } from './own-checks.ts';
 import {
   type Check,
-  fail,
+  DEFAULTS,
   type Finding,
   GradedReceiver,
   type GradingOptions,
@@ -17,8 +17,17 @@ import { BASELINE, vectorChecks } from './vectors.ts';
 /** A check and what it came to. */
 export interface Grade extends Finding {
   readonly check: Check;
+  readonly fix: string;
   readonly ms: number;
 }
+
+const BASIC: readonly string[] = [
+  ...[BASELINE, 'signature/other-secret', 'signature/other-body', 'headers/none'],
+  ...['clock/6-minutes-ago', 'clock/6-minutes-ahead', 'replays/at-once'],
+];
+
+/** Whether a check belongs to those without `--deep`. */
+export const isBasic = ({ id }: Check): boolean => BASIC.includes(id);
 
 /** All checks of a receiver: those of one group together, and the one that others build on first. */
 export function checksOf(receiver: GradedReceiver): readonly Check[] {
@@ -40,12 +49,11 @@ export function checksOf(receiver: GradedReceiver): readonly Check[] {
  * @throws CliError 3 when nothing listens or answers there, or no longer; the signal's reason
  */
 export async function grade(
-  options: GradingOptions,
+  receiver: GradedReceiver,
   isWanted: (check: Check) => boolean,
-  onGrade: (grade: Grade) => void,
+  onGrade: (grade: Grade) => void = () => undefined,
 ): Promise<readonly Grade[]> {
-  const receiver = new GradedReceiver(options);
-  const { url, effectsUrl, signal } = options;
+  const { url, effectsUrl, signal } = receiver.options;
   const answer = requireReached(url, await askUnsigned(receiver), true);
   if (answer.kind === 'timeout')
     throw environmentError(
@@ -59,46 +67,49 @@ export async function grade(
     if (check.id !== BASELINE && !isWanted(check)) continue;
     const reason =
       check.impossible ??
-      missingNeed(check, options) ??
+      missingNeed(check, receiver.options) ??
       (showsNothing && check.needs.length > 0 ? `it shows nothing: see ${BASELINE}` : undefined);
     const started = performance.now();
-    const finding: Finding =
+    const found: Finding =
       reason === undefined ? await check.run(receiver) : { result: 'skipped', saw: reason };
     signal.throwIfAborted();
-    const one = { check, ...finding, ms: Math.round(performance.now() - started) };
+    const ms = Math.round(performance.now() - started);
+    const one = { fix: check.fix, ...found, check, ms };
     grades.push(one);
     onGrade(one);
-    if (finding.result !== 'fail') continue;
+    if (found.result !== 'fail') continue;
     showsNothing ||= check.id === BASELINE;
     // What a receiver that has crashed does not answer says nothing about the checks that follow.
-    await requireStillThere(receiver, check);
+    requireReached(
+      url,
+      await askUnsigned(receiver),
+      false,
+      ` It was gone after the check ${check.id}: no request may end a receiver.`,
+    );
   }
   return effectsUrl === undefined ? grades : withEffects(grades, receiver, effectsUrl);
 }
 
 /** A request that every receiver answers: it refuses it. */
-const askUnsigned = (receiver: GradedReceiver) =>
+const askUnsigned = (receiver: GradedReceiver): Promise<PostResult> =>
   receiver.send({ headers: { 'Content-Type': 'application/json' }, body: Buffer.from('{}') });
 
-/** A supervisor may start it again: it gets as long as a retry. */
-async function requireStillThere(receiver: GradedReceiver, { id }: Check): Promise<void> {
-  const LOOK_EVERY_MS = 200;
-  const { url, retryForMs, signal } = receiver.options;
-  const end = performance.now() + retryForMs;
-  for (;;) {
-    try {
-      requireReached(url, await askUnsigned(receiver));
-      return;
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      if (performance.now() > end)
-        throw environmentError(
-          `${error.message} The receiver was gone after the check ${id}.`,
-          'Look at its log: no request may end a receiver. Under a supervisor that starts it again, the other checks run too.',
-        );
-    }
-    await pause(LOOK_EVERY_MS, undefined, { signal });
-  }
+/** What is wrong with a receiver that answers everything with the same server error. */
+export function serverErrorOf(grades: readonly Grade[]): string | undefined {
+  const [status = '', ...others] = new Set(
+    grades.filter(({ result }) => result !== 'skipped').map(({ saw }) => saw),
+  );
+  if (others.length > 0 || !/^5\d\d$/.test(status)) return undefined;
+  return `The receiver responds ${status} to everything, so nothing could be tested. Its log has the error.`;
+}
+
+/** What the basic checks found, none of which runs a handler. */
+export async function checkBasics(
+  options: Pick<GradingOptions, 'url' | 'secret' | 'headerPrefix' | 'insecure' | 'timeoutMs'>,
+  signal: AbortSignal,
+): Promise<{ grades: readonly Grade[]; clockAhead: number | undefined }> {
+  const receiver = new GradedReceiver({ ...DEFAULTS, ...options, signal });
+  return { grades: await grade(receiver, isBasic), clockAhead: receiver.clockAhead };
 }
 
 /** The grades, where checks that passed also had the right effects. */
@@ -119,6 +130,6 @@ async function withEffects(
     );
     if (!wrong) return one;
     const [key, count] = wrong;
-    return { ...one, ...fail(`${effects.get(key) ?? 0} effects instead of ${count}`) };
+    return { ...one, result: 'fail', saw: `${effects.get(key) ?? 0} effects instead of ${count}` };
   });
 }

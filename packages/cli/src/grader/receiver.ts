@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { environmentError } from '../errors.ts';
-import { describeResult } from '../http/effects.ts';
+import { describeResult, foreignStatus } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 
 /** How a receiver is graded. */
@@ -34,6 +34,13 @@ export interface GradingOptions {
   readonly signal: AbortSignal;
 }
 
+export const DEFAULTS = {
+  runHandlers: false,
+  retryForMs: 10_000,
+  effectsWithinMs: 10_000,
+  acknowledgeWithinMs: 30_000,
+} as const;
+
 /** An event that is marked as a test. */
 export interface TestEvent {
   readonly callId: string;
@@ -51,8 +58,7 @@ export interface Delivery {
 export const UNHANDLED_EVENT = 'call-webhooks:check';
 /** What the ids of our calls begin with. */
 export const CALL_ID_PREFIX = 'check.';
-/** Between retries: the pause doubles from the first to the last value. */
-const RETRY_AFTER_MS = { first: 200, most: 2_000 };
+const RETRY_AFTER_MS = 500;
 /** How long to look for another effect, where handlers run before the answer. */
 const SETTLED_AFTER_MS = 400;
 
@@ -155,7 +161,9 @@ export class GradedReceiver {
     const result = await post({ ...request, insecure, sendBody }, signal);
     if (result.kind !== 'status') return result;
     this.#queues ||= result.status === 202;
-    const ahead = Math.round((Date.parse(result.headers.date ?? '') - Date.now()) / 1_000);
+    const { date } = result.headers;
+    if (date === undefined) return result;
+    const ahead = Math.round((Date.parse(date) - Date.now()) / 1_000);
     // One second is the precision of the header.
     this.clockAhead ??= Math.abs(ahead) > 2 ? ahead : 0;
     return result;
@@ -169,11 +177,12 @@ export class GradedReceiver {
   /** Retries as the service does, only sooner, until it is acknowledged or a limit is reached. */
   async deliverUntilAcknowledged(event: TestEvent): Promise<PostResult> {
     const end = performance.now() + this.options.retryForMs;
-    for (let after = RETRY_AFTER_MS.first; ; after = Math.min(2 * after, RETRY_AFTER_MS.most)) {
+    for (;;) {
       const result = await this.deliver(event);
       const is404 = result.kind === 'status' && result.status === 404;
-      if (isAcknowledged(result) || is404 || performance.now() + after > end) return result;
-      await this.pause(after);
+      const isLate = performance.now() + RETRY_AFTER_MS > end;
+      if (isAcknowledged(result) || is404 || isLate) return result;
+      await this.pause(RETRY_AFTER_MS);
     }
   }
 
@@ -233,6 +242,8 @@ export interface Finding {
   readonly result: 'pass' | 'fail' | 'skipped';
   /** What the receiver did, or why that is not judged. Never a value of a body. */
   readonly saw: string;
+  /** Instead of the fix of the check. */
+  readonly fix?: string;
 }
 
 /** What a check needs besides a running receiver, and how the user gives it. */
@@ -271,12 +282,22 @@ export function missingNeed({ needs }: Check, options: GradingOptions): string |
 export const pass = (saw: string): Finding => ({ result: 'pass', saw });
 export const fail = (saw: string): Finding => ({ result: 'fail', saw });
 
+/** Fails. Some statuses have a fix of their own, whatever was tested. */
+export function wrong(result: PostResult, to = ''): Finding {
+  const saw = `${describeResult(result)}${to}`;
+  if (result.kind !== 'status') return fail(saw);
+  const { status } = result;
+  if (status >= 500) return { ...fail(saw), fix: 'It is a server error: the log has the cause.' };
+  const harms = (status >= 300 && status < 400) || status === 404 || status === 410;
+  return harms ? { ...fail(saw), fix: foreignStatus(status).fix } : fail(saw);
+}
+
 /** Passes if the delivery was acknowledged. */
 export const accepted = (result: PostResult, of = ''): Finding =>
-  isAcknowledged(result) ? pass(describeResult(result)) : fail(`${describeResult(result)}${of}`);
+  isAcknowledged(result) ? pass(describeResult(result)) : wrong(result, of);
 
 /** Passes if there is a response, and it doesn't pause the rule. */
 export const answered = (result: PostResult, to = ''): Finding =>
   result.kind === 'status' && result.status !== 404
     ? pass(describeResult(result))
-    : fail(`${describeResult(result)}${to}`);
+    : wrong(result, to);

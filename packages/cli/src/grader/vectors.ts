@@ -6,19 +6,19 @@ import {
   CALL_ID_PREFIX,
   type Check,
   effectKey,
-  fail,
   type Finding,
   type GradedReceiver,
   groupOf,
   pass,
+  wrong,
 } from './receiver.ts';
 
 /** The first check: without it, a refusal shows nothing. */
 export const BASELINE = 'signature/valid';
 const BASELINE_FIX =
   'Check the secret, and acknowledge genuine deliveries. A receiver that rejects events that it does not know needs --run-handlers; one that knows the real field names needs --field-name placedBy=FIELD, and call-webhooks infer finds them.';
-/** It needs no secret. */
-const UNSIGNED = 'headers/none';
+/** They need no secret: any other will do. */
+const UNSIGNED: readonly string[] = ['headers/none', 'signature/other-secret'];
 /** How much later than the first a delivery may be, and still be sent at once; milliseconds. */
 const AT_ONCE_MS = 60_000;
 
@@ -48,7 +48,9 @@ export function vectorChecks(receiver: GradedReceiver): Check[] {
     return {
       ...{ id, title: title.replace(/\.$/, ''), why },
       fix: id === BASELINE ? BASELINE_FIX : (FIXES[groupOf({ id })] ?? ''),
-      needs: id === UNSIGNED ? [] : ['secret', ...(runsHandlers ? ['runHandlers' as const] : [])],
+      needs: UNSIGNED.includes(id)
+        ? []
+        : ['secret', ...(runsHandlers ? ['runHandlers' as const] : [])],
       impossible: impossible(vector, receiver.options.secret),
       effects: effectsOf(vector),
       run: (running) => runVector(id, running, seed),
@@ -63,7 +65,7 @@ async function runVector(id: string, receiver: GradedReceiver, seed: string): Pr
   for (const [at, delivery] of deliveries.entries()) {
     const result = await receiver.send(requestOf(delivery, receiver.options.headerPrefix));
     const which = deliveries.length > 1 ? ` for delivery ${String(at + 1)}` : '';
-    if (!isRight(delivery, result)) return fail(`${describeResult(result)}${which}`);
+    if (!isRight(delivery, result)) return wrong(result, which);
     seen.push(describeResult(result));
   }
   return pass(seen.join(', '));
@@ -112,7 +114,7 @@ function effectsOf({ deliveries }: Vector): ReadonlyMap<string, number> {
 }
 
 /** @param prefix of the header names, instead of `X-Service` */
-export const requestOf = ({ headers, body }: VectorDelivery, prefix = 'X-Service') => ({
+const requestOf = ({ headers, body }: VectorDelivery, prefix = 'X-Service') => ({
   headers: {
     'Content-Type': 'application/json',
     ...Object.fromEntries(headers.map(([name, value]) => [respelled(name, prefix), value])),

@@ -105,13 +105,19 @@ export function failureOf(code: string): Failure | undefined {
 /**
  * Returns a result from a receiver that was reached.
  * @param isFirst whether it never responded before: closing the connection is no answer then
+ * @param note what else there is to say if it was not reached
  * @throws CliError 3 when nothing listens there, or what listens has no TLS, or one that is not trusted
  */
-export function requireReached(url: string, result: PostResult, isFirst = false): PostResult {
+export function requireReached(
+  url: string,
+  result: PostResult,
+  isFirst = false,
+  note = '',
+): PostResult {
   if (result.kind !== 'connection-error') return result;
   const { code } = result;
   const unreached = UNREACHED.find(([pattern]) => pattern.test(code));
-  if (unreached) throw environmentError(`${unreached[1]}: ${url} (${code}).`, unreached[2]);
+  if (unreached) throw environmentError(`${unreached[1]}: ${url} (${code}).${note}`, unreached[2]);
   if (isFirst && code === 'ECONNRESET')
     throw environmentError(
       `${url} closed the connection without a response (${code}).`,

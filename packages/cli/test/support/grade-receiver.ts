@@ -1,5 +1,5 @@
 import { grade, type Grade } from '../../src/grader/grade.ts';
-import type { GradingOptions } from '../../src/grader/receiver.ts';
+import { GradedReceiver, type GradingOptions } from '../../src/grader/receiver.ts';
 import { faultyReceiver } from './faulty-receiver.ts';
 import { SECRET } from './receiver.ts';
 
@@ -14,20 +14,17 @@ export async function gradesOf(
 ): Promise<readonly Grade[]> {
   const receiver = await faultyReceiver([SECRET, SECOND_SECRET], faults, 2_000);
   try {
-    return await grade(
-      {
-        ...{ url: receiver.url, secret: SECRET, secondSecret: SECOND_SECRET, runHandlers: true },
-        effectsUrl: receiver.effectsUrl,
-        timeoutMs: 60_000,
-        retryForMs: 500,
-        effectsWithinMs: 500,
-        acknowledgeWithinMs: 1_500,
-        signal: NEVER,
-        ...options,
-      },
-      ({ id }) => only === undefined || only.includes(id),
-      () => undefined,
-    );
+    const graded = new GradedReceiver({
+      ...{ url: receiver.url, secret: SECRET, secondSecret: SECOND_SECRET, runHandlers: true },
+      effectsUrl: receiver.effectsUrl,
+      timeoutMs: 60_000,
+      retryForMs: 500,
+      effectsWithinMs: 500,
+      acknowledgeWithinMs: 1_500,
+      signal: NEVER,
+      ...options,
+    });
+    return await grade(graded, ({ id }) => only === undefined || only.includes(id));
   } finally {
     await receiver.close();
   }
