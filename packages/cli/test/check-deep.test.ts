@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -107,6 +110,22 @@ describe('check --deep', () => {
     const { code, stderr } = await run(argv);
     expect(code).toBe(3);
     expect(stderr).toContain('never responded');
+  });
+
+  test('a receiver that stops answering ends it, and the error names the check', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      if (requests++ === 0) response.writeHead(401).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const to = `${String((server.address() as AddressInfo).port)}/hook`;
+    const argv = ['check', '--deep', '--to', to, '--timeout', '300ms'];
+    const { code, stdout, stderr } = await run(argv, { env });
+    server.closeAllConnections();
+    server.close();
+    expect(code).toBe(3);
+    expect(stdout).toContain('no response in time');
+    expect(stderr).toContain('stopped responding after the check signature/valid');
   });
 
   test('a receiver that crashes ends it, and the error names the check', async () => {

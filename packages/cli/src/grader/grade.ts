@@ -1,6 +1,5 @@
 import { environmentError } from '../errors.ts';
 import { requireReached } from '../http/effects.ts';
-import type { PostResult } from '../http/post.ts';
 import { OWN_CHECKS } from './own-checks.ts';
 import {
   type Check,
@@ -53,13 +52,8 @@ export async function grade(
   isWanted: (check: Check) => boolean,
   onGrade: (grade: Grade) => void = () => undefined,
 ): Promise<readonly Grade[]> {
-  const { url, effectsUrl, signal } = receiver.options;
-  const answer = requireReached(url, await askUnsigned(receiver), true);
-  if (answer.kind === 'timeout')
-    throw environmentError(
-      `${url} never responded.`,
-      'Check the address and the log of the receiver, or raise --timeout.',
-    );
+  const { effectsUrl, signal } = receiver.options;
+  await requireAnswer(receiver);
   if (effectsUrl !== undefined) await readEffects(effectsUrl, signal);
   const grades: Grade[] = [];
   let showsNothing = false;
@@ -80,19 +74,28 @@ export async function grade(
     if (found.result !== 'fail') continue;
     showsNothing ||= check.id === BASELINE;
     // What a receiver that has crashed does not answer says nothing about the checks that follow.
-    requireReached(
-      url,
-      await askUnsigned(receiver),
-      false,
-      ` It was gone after the check ${check.id}: no request may end a receiver.`,
-    );
+    await requireAnswer(receiver, check);
   }
   return effectsUrl === undefined ? grades : withEffects(grades, receiver, effectsUrl);
 }
 
-/** A request that every receiver answers: it refuses it. */
-const askUnsigned = (receiver: GradedReceiver): Promise<PostResult> =>
-  receiver.send({ headers: { 'Content-Type': 'application/json' }, body: Buffer.from('{}') });
+/**
+ * Sends a request that every receiver answers: it refuses it.
+ * @param after the check before it
+ * @throws CliError 3
+ */
+async function requireAnswer(receiver: GradedReceiver, after?: Check): Promise<void> {
+  const { url } = receiver.options;
+  const headers = { 'Content-Type': 'application/json' };
+  const result = await receiver.send({ headers, body: Buffer.from('{}') });
+  const note = after && ` It was gone after the check ${after.id}: no request may end a receiver.`;
+  requireReached(url, result, after === undefined, note);
+  if (result.kind === 'timeout')
+    throw environmentError(
+      after ? `${url} stopped responding after the check ${after.id}.` : `${url} never responded.`,
+      'Check the address and the log of the receiver, or raise --timeout.',
+    );
+}
 
 /** What is wrong with a receiver that answers everything with the same server error. */
 export function serverErrorOf(grades: readonly Grade[]): string | undefined {
