@@ -8,6 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import Database from 'libsql';
+import { nodeVersion } from '../src/commands/doctor.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
 import { receiver, SECRET } from './support/receiver.ts';
 import { type Given, run } from './support/run.ts';
@@ -190,5 +191,17 @@ describe('doctor', () => {
     expect(JSON.stringify(ignored.found)).not.toContain('user:secret');
     const used = await doctor([], { env: { ...proxy, NODE_USE_ENV_PROXY: '1' } });
     expect(used.only('proxy')).toMatchObject({ result: 'ok' });
+  });
+
+  test.each([
+    ['20.19.0', '2026-04-29', 'ok', 'gets fixes until 2026-04-30'],
+    ['20.19.0', '2026-04-30', 'warn', 'got its last fixes on 2026-04-30'],
+    ['24.1.0', '2027-01-01', 'ok', 'gets fixes until 2028-04-30'],
+    ['25.0.0', '2026-01-01', 'warn', 'is no long-term version'],
+  ])('knows when Node %s ends, on %s', (version, day, result, text) => {
+    expect(nodeVersion(version, Date.parse(day))).toMatchObject({
+      result,
+      text: expect.stringContaining(text) as unknown,
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -61,8 +62,8 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
     name: 'ioredis',
     async open({ Redis, Cluster }: typeof import('ioredis'), url) {
-      const once = { connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null };
-      const client = new Redis(url, { lazyConnect: true, ...once });
+      const fast = { connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null };
+      const client = new Redis(url, { lazyConnect: true, ...fast });
       const failure = firstError(client);
       // It rejects with "Connection is closed", whatever the cause.
       await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
@@ -73,10 +74,14 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
         client.disconnect();
         const nodes = new Cluster([{ host, port }], {
           ...{ lazyConnect: true, clusterRetryStrategy: () => null },
-          redisOptions: { username, password, tls, ...once },
+          redisOptions: { username, password, tls, ...fast },
         });
         nodes.on('error', ignore);
-        await nodes.connect();
+        // Of a cluster that is down it ends, and the promise never settles.
+        const ended = once(nodes, 'end').then(() => {
+          throw new Error('The cluster is down. Its command CLUSTER INFO says more.');
+        });
+        await Promise.race([nodes.connect(), ended]);
         return { client: nodes, close: () => nodes.quit(), info: () => Promise.resolve(whole) };
       }
       return {

@@ -1,0 +1,116 @@
+import { afterEach, expect, test } from '@jest/globals';
+import {
+  describeWithProgram,
+  postgresBinaries,
+  redisServer,
+  startPostgres,
+  waitFor,
+} from '@call-webhooks/contract-tests';
+import { postgresStore } from '@call-webhooks/postgres';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { run } from './support/run.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function redis(options?: Parameters<typeof redisServer>[0]) {
+  const server = await redisServer(options);
+  await server.start();
+  closing.push(() => server.stop());
+  const client = new Redis(server.port, '127.0.0.1');
+  closing.push(() => {
+    client.disconnect();
+  });
+  // As a store of a receiver, which keeps what it was given.
+  await client.config('SET', 'appendonly', 'yes');
+  return { port: server.port, client, url: `redis://127.0.0.1:${String(server.port)}` };
+}
+
+/** What `doctor` says of a store: results and texts. */
+async function store(url: string) {
+  const { code, records } = await run(['doctor', '--json', '--store', url]);
+  const found = records() as { check: string; result: string; text: string; fix?: string }[];
+  return { code, found: found.filter(({ check }) => check === 'store') };
+}
+
+/** A text that has this part. */
+const having = (part: string): string => expect.stringContaining(part) as unknown as string;
+
+describeWithProgram('redis-server', 'doctor on Redis', () => {
+  test('a server that keeps everything, and has keys of a receiver, is right', async () => {
+    const { client, url } = await redis();
+    await client.set('call-webhooks:x', '1');
+    expect((await store(url)).found).toEqual([
+      { check: 'store', result: 'ok', text: having('responds') },
+    ]);
+  });
+
+  test('an eviction policy is bad with a limit of memory, and a warning without one', async () => {
+    const { client, url } = await redis();
+    await client.set('call-webhooks:x', '1');
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const told = { text: having('allkeys-lru'), fix: having('noeviction') };
+    expect((await store(url)).found).toMatchObject([{ result: 'warn', ...told }]);
+    await client.config('SET', 'maxmemory', '100mb');
+    const limited = await store(url);
+    expect(limited.found).toMatchObject([{ result: 'bad', ...told }]);
+    expect(limited.code).toBe(1);
+  });
+
+  test('a replica refuses to write', async () => {
+    const primary = await redis();
+    const replica = await redis();
+    await replica.client.replicaof('127.0.0.1', primary.port);
+    const { code, found } = await store(replica.url);
+    expect(found).toContainEqual({
+      ...{ check: 'store', result: 'bad', text: having('It is a replica') },
+      fix: 'Use the URL of the primary.',
+    });
+    expect(code).toBe(1);
+  });
+
+  test('without appendonly, a restart forgets', async () => {
+    const { client, url } = await redis();
+    await client.set('call-webhooks:x', '1');
+    await client.config('SET', 'appendonly', 'no');
+    expect((await store(url)).found).toMatchObject([
+      { result: 'warn', text: having('appendonly') },
+    ]);
+  });
+
+  test('a cluster is named as one, and one that is down is bad', async () => {
+    const node = await redis({ cluster: [0, 16_383] });
+    const isUp = async () => (await node.client.cluster('INFO')).includes('cluster_state:ok');
+    await waitFor(isUp);
+    expect((await store(node.url)).found).toMatchObject([
+      { result: 'ok', text: having(', a cluster responds') },
+    ]);
+    await node.client.cluster('DELSLOTSRANGE', 0, 100);
+    await waitFor(async () => !(await isUp()));
+    expect((await store(node.url)).found).toMatchObject([
+      { result: 'bad', text: having('The cluster is down') },
+    ]);
+  });
+});
+
+const postgres = { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' };
+
+describeWithProgram(postgres, 'doctor on Postgres', () => {
+  test('a server that only reads is bad', async () => {
+    const server = await startPostgres();
+    closing.push(() => server.remove());
+    const pool = new pg.Pool({ connectionString: server.url });
+    pool.on('error', () => undefined);
+    closing.push(() => pool.end());
+    await postgresStore(pool).migrate();
+    expect((await store(server.url)).found).toMatchObject([{ result: 'ok' }]);
+    const name = new URL(server.url).pathname.slice(1);
+    await pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    expect((await store(server.url)).found).toMatchObject([
+      { result: 'bad', text: having('read-only'), fix: 'Use the URL of the primary.' },
+    ]);
+  });
+});
