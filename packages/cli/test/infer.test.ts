@@ -186,7 +186,7 @@ test('a receiver that lacks details is complete with what infer finds', async ()
 });
 
 describe('infer reads what other commands print', () => {
-  const printed = { calls: '', listened: '' };
+  const printed = { calls: '', listened: '', shown: '' };
   beforeAll(async () => {
     const simulator = await startSimulator({ clock: 'manual', seed: 7, fieldNames: NAMES });
     const listener = start(['listen', '--port', '0', '--no-verify', '--json', '--learn']);
@@ -201,10 +201,12 @@ describe('infer reads what other commands print', () => {
     const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
     printed.calls = (await run(['calls', '--all', '--json'], { env })).stdout;
     printed.listened = listener.stdout();
+    for (const { _id } of simulator.deliveries.list())
+      printed.shown += (await run(['deliveries', 'show', _id, '--json'], { env })).stdout;
     await simulator.close();
   });
 
-  test.each(['listened', 'calls', 'both'] as const)('%s', async (what) => {
+  test.each(['listened', 'shown', 'calls', 'both'] as const)('%s', async (what) => {
     const { calls, listened } = printed;
     const stdin = what === 'both' ? listened + calls : printed[what];
     const { code, stdout, stderr } = await run(['infer', '-'], { stdin });

@@ -96,8 +96,13 @@ function parseCapture(text: string, file: string): unknown[] {
 
 /** The body in a record of `listen --json` or of the simulator, or the value itself. */
 function samplesOf(value: unknown): unknown[] {
-  if (!isCaptured(value)) return [value];
-  const { body, problem } = value;
+  const record = Object(value) as Record<string, unknown>;
+  const isCall = '_id' in record;
+  // What `listen --json` prints beside deliveries.
+  if (!isCall && (record['type'] === 'ready' || record['type'] === 'inferred')) return [];
+  const isArrival = !isCall && 'method' in record && 'outcome' in record;
+  if (!isArrival && !('attempts' in record)) return [value];
+  const { body, problem } = record;
   // What `listen` refused may be forged.
   if (body === undefined || problem !== undefined) return [];
   if (typeof body !== 'string') return [body];
@@ -107,14 +112,3 @@ function samplesOf(value: unknown): unknown[] {
     return [];
   }
 }
-
-/** Whether a value is a record of `listen --json`, or a delivery of the simulator. */
-const isCaptured = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !('_id' in value) &&
-  (isNotice(value) || ('method' in value && 'outcome' in value) || 'attempts' in value);
-
-/** What `listen --json --learn` prints beside deliveries. */
-const isNotice = (value: object): boolean =>
-  'type' in value && (value.type === 'ready' || value.type === 'inferred');

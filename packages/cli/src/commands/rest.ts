@@ -98,8 +98,8 @@ const columnsOf = (first: CallRecord): ShownColumn<CallRecord>[] =>
 
 function textOf(name: string, value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'number' && name.endsWith('At')) return timeText(value);
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value !== 'string' && typeof value !== 'number') return JSON.stringify(value);
+  return name.endsWith('At') ? timeText(value) : String(value);
 }
 
 function timeText(value: string | number): string {
