@@ -32,6 +32,7 @@ export {
   type Fetch,
   type FetchInit,
   type RequestNotice,
+  type RetryOptions,
   type WebhookInput,
   type WireNames,
 } from './options.ts';

@@ -26,6 +26,18 @@ export interface RequestNotice {
   readonly authenticated: boolean;
 }
 
+/** How often to retry, and how long to wait. All times are in milliseconds. */
+export interface RetryOptions {
+  /** Attempts after the first one. 0 turns retries off. Defaults to 3. */
+  readonly limit?: number;
+  /** The first backoff. It doubles with each retry, and half of it is random. Defaults to 500. */
+  readonly baseDelay?: number;
+  /** The longest backoff. Defaults to 20,000. */
+  readonly maxDelay?: number;
+  /** If `Retry-After` asks for more, the ApiError is thrown at once. Defaults to 60,000. */
+  readonly maxRetryAfter?: number;
+}
+
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
@@ -48,12 +60,8 @@ export interface ClientOptions {
    * To limit a whole call, pass it `AbortSignal.timeout(…)`.
    */
   readonly timeout?: number;
-  /**
-   * Attempts after the first one: of a GET after 429, 5xx, a broken connection or a timeout, of a
-   * write only if nothing can have been sent. The pauses double from 500 ms to 20 s, half of each is
-   * random, and `Retry-After` is honoured up to 60 s. Defaults to 3.
-   */
-  readonly retries?: number;
+  /** A number sets the `limit`. GETs are retried; writes only if nothing can have been sent. */
+  readonly retries?: number | RetryOptions;
   /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
   /** Called before every request, redirects and retries too, and awaited. Its error fails the call. */
@@ -121,10 +129,11 @@ export const defaultWireNames: WireNames = {
 
 /** The checked options, with defaults filled in. */
 export interface Settings extends Required<
-  Pick<ClientOptions, 'allowInsecure' | 'fetch' | 'timeout' | 'retries' | 'userAgent' | 'clock'>
+  Pick<ClientOptions, 'allowInsecure' | 'fetch' | 'timeout' | 'userAgent' | 'clock'>
 > {
   readonly baseUrl: URL;
   readonly readToken: () => Promise<string>;
+  readonly retry: Required<RetryOptions>;
   readonly onRequest: ClientOptions['onRequest'];
   readonly wire: WireNames;
 }
@@ -135,9 +144,20 @@ export const version = '0.1.0';
 // The longest delay that setTimeout supports. A longer one would fire at once.
 const longestTimer = 2_147_483_647;
 
-function whole(name: string, value: number, minimum: number, maximum: number): number {
+function whole(name: string, value: number, minimum: number, maximum = longestTimer): number {
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
   throw new ConfigurationError(`${name} must be a whole number from ${minimum} to ${maximum}`);
+}
+
+function resolveRetry(retries: ClientOptions['retries'] = {}): Required<RetryOptions> {
+  const given = typeof retries === 'number' ? { limit: retries } : retries;
+  const { limit = 3, baseDelay = 500, maxDelay = 20_000, maxRetryAfter = 60_000 } = given;
+  return {
+    limit: whole('retries.limit', limit, 0, 100),
+    baseDelay: whole('retries.baseDelay', baseDelay, 0),
+    maxDelay: whole('retries.maxDelay', maxDelay, 0),
+    maxRetryAfter: whole('retries.maxRetryAfter', maxRetryAfter, 0),
+  };
 }
 
 // The error of fetch for an invalid header quotes the token, so an invalid token is refused here.
@@ -158,7 +178,7 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
 
 /** Checks the options and fills in the defaults. @throws {ConfigurationError} */
 export function resolveSettings(options: ClientOptions): Settings {
-  const { allowInsecure = false, fetch, timeout = 30_000, retries = 3, onRequest } = options;
+  const { allowInsecure = false, fetch, timeout = 30_000, onRequest } = options;
   const { userAgent = `call-webhooks-client/${version}`, clock = systemClock } = options;
   if (fetch !== undefined && typeof fetch !== 'function')
     throw new ConfigurationError('fetch must be a function, such as the global fetch');
@@ -171,8 +191,8 @@ export function resolveSettings(options: ClientOptions): Settings {
     readToken: tokenReader(options.apiToken),
     // Looked up for each call, and called without a receiver, as browsers and Workers require.
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    timeout: whole('timeout', timeout, 1, longestTimer),
-    retries: whole('retries', retries, 0, 100),
+    timeout: whole('timeout', timeout, 1),
+    retry: resolveRetry(options.retries),
     userAgent,
     onRequest,
     wire: { ...defaultWireNames, ...Object.fromEntries(wire) },

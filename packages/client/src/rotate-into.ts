@@ -184,7 +184,7 @@ async function save(
       return;
     } catch (error) {
       if (attempt === saveAttempts) throw notSaved(error);
-      await sleep(settings.clock, backoff(attempt));
+      await sleep(settings.clock, backoff(settings, attempt));
     }
   }
 }

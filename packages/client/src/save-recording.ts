@@ -1,5 +1,5 @@
 import { orAbort, sleep } from './clock.ts';
-import { ApiError, ConfigurationError, NetworkError } from './errors.ts';
+import { ApiError, NetworkError } from './errors.ts';
 import { backoff, isConnectionError } from './http/transport.ts';
 import type { Settings } from './options.ts';
 import {
@@ -9,16 +9,9 @@ import {
   type SavedRecording,
   type SaveOptions,
 } from './recordings.ts';
+import { writeInOneStep, type File } from './replace-file.ts';
 
-type FileSystem = typeof import('node:fs/promises');
-type File = Awaited<ReturnType<FileSystem['open']>>;
-
-const ownerOnly = 0o600;
-
-/**
- * Saves a recording as `Recording.saveTo` describes, with the file system of the runtime. It is
- * written under another name beside `path`, which no other download uses, and renamed at the end.
- */
+/** Saves a recording as `Recording.saveTo` describes, with the file system of the runtime. */
 export async function saveRecording(
   settings: Settings,
   open: OpenPart,
@@ -26,23 +19,13 @@ export async function saveRecording(
   path: string,
   options: SaveOptions,
 ): Promise<SavedRecording> {
-  let undo: (() => Promise<void>) | undefined;
   try {
     options.signal?.throwIfAborted();
-    const fs = fileSystem();
-    const part = `${path}.${crypto.randomUUID()}.part`;
-    const file = await fs.open(part, 'wx', options.mode ?? ownerOnly);
-    undo = async () => {
-      await file.close().catch(() => undefined);
-      await fs.rm(part, { force: true });
-    };
-    const bytes = await download(settings, open, opened, file, options);
-    await file.sync();
-    await file.close();
-    await fs.rename(part, path);
+    const bytes = await writeInOneStep(path, options.mode ?? 0o600, (file) =>
+      download(settings, open, opened, file, options),
+    );
     return { path, bytes };
   } catch (error) {
-    await undo?.();
     // The connection is not left open. A body that is being read is locked, and its reader has
     // cancelled it.
     if (!opened.body.locked) await opened.body.cancel().catch(() => undefined);
@@ -51,28 +34,12 @@ export async function saveRecording(
 }
 
 /**
- * Loads the file system. An import would break bundles for browsers and Workers.
- *
- * @throws {ConfigurationError} `unsupported-runtime` if there is none
- */
-function fileSystem(): FileSystem {
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition, @typescript-eslint/unbound-method -- there may be no process
-  const load = globalThis.process?.getBuiltinModule as ((id: string) => unknown) | undefined;
-  const found = load?.('node:fs/promises');
-  if (found !== undefined) return found as FileSystem;
-  throw new ConfigurationError(
-    'saveTo needs a file system (Node 20.16 or later, Bun or Deno). Elsewhere, read the body of the recording',
-    'unsupported-runtime',
-  );
-}
-
-/**
  * Writes the recording to the file. The transport retries requests; this, bodies that break.
  *
  * @returns its size in bytes
  */
 async function download(
-  { clock, retries }: Settings,
+  settings: Settings,
   open: OpenPart,
   first: OpenedPart,
   file: File,
@@ -89,8 +56,8 @@ async function download(
       await copy(opened.body, file, progress, options);
       return progress.received;
     } catch (error) {
-      if (retry > retries || !isConnectionError(error)) throw error;
-      await sleep(clock, backoff(retry), options.signal);
+      if (retry > settings.retry.limit || !isConnectionError(error)) throw error;
+      await sleep(settings.clock, backoff(settings, retry), options.signal);
     }
     opened = await openRest(open, progress.received, whole, options.signal);
   }

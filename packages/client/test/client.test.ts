@@ -69,6 +69,7 @@ describe('index', () => {
       'isActivityAction',
       'liveSecrets',
       'parseEventSearch',
+      'replaceFile',
       'searchText',
       'secretsFrom',
       'systemClock',
@@ -105,7 +106,7 @@ describe('settings', () => {
     const settings = resolveSettings(base);
     expect(settings).toMatchObject({
       timeout: 30_000,
-      retries: 3,
+      retry: { limit: 3, baseDelay: 500, maxDelay: 20_000, maxRetryAfter: 60_000 },
       userAgent: `call-webhooks-client/${version}`,
       allowInsecure: false,
       wire: defaultWireNames,
@@ -113,11 +114,13 @@ describe('settings', () => {
     await expect(settings.readToken()).resolves.toBe('secret-token');
   });
 
-  test('an undefined wire name keeps its default', () => {
+  test('retries may be a number; an undefined wire name keeps its default', () => {
     const settings = resolveSettings({
       ...base,
+      retries: 0,
       wire: { nextParam: 'cursor', nextField: undefined } as never,
     });
+    expect(settings.retry.limit).toBe(0);
     expect(settings.wire).toMatchObject({ nextParam: 'cursor', nextField: 'next' });
   });
 
@@ -133,9 +136,10 @@ describe('settings', () => {
     const cases: [string, Partial<ClientOptions>][] = [
       ['timeout', { timeout: 0 }],
       ['timeout', { timeout: Infinity }],
-      ['retries', { retries: -1 }],
-      ['retries', { retries: 1.5 }],
-      ['retries', { retries: { limit: 1 } as never }],
+      ['retries.limit', { retries: -1 }],
+      ['retries.limit', { retries: 1.5 }],
+      ['retries.baseDelay', { retries: { baseDelay: NaN } }],
+      ['retries.maxDelay', { retries: { maxDelay: 2 ** 31 } }],
       ['userAgent', { userAgent: 'a\r\nb' }],
       ['apiToken', { apiToken: '' }],
       ['apiToken', { apiToken: undefined as never }],

@@ -63,13 +63,10 @@ export function createTransport(settings: Settings): Transport {
   };
 }
 
-const firstBackoff = 500;
-const longestBackoff = 20_000;
-const longestRetryAfter = 60;
-
 /** The backoff before retry number `retry` (from 1), in ms: doubling, capped, half of it random. */
-export function backoff(retry: number): number {
-  const ceiling = Math.min(longestBackoff, firstBackoff * 2 ** (retry - 1));
+export function backoff(settings: Pick<Settings, 'retry'>, retry: number): number {
+  const { baseDelay, maxDelay } = settings.retry;
+  const ceiling = Math.min(maxDelay, baseDelay * 2 ** (retry - 1));
   return Math.round(ceiling * (0.5 + Math.random() / 2));
 }
 
@@ -80,7 +77,7 @@ export function isConnectionError(error: unknown): boolean {
 
 /** Tries until an attempt succeeds, fails for good, or was the last one. Then its error is thrown. */
 export async function withRetries<T>(
-  { retries, clock }: Pick<Settings, 'retries' | 'clock'>,
+  settings: Settings,
   method: string,
   signal: AbortSignal | undefined,
   attempt: (number: number) => Promise<T>,
@@ -89,28 +86,34 @@ export async function withRetries<T>(
     try {
       return await attempt(number);
     } catch (error) {
-      if (signal?.aborted || number > retries) throw error;
-      const delay = delayBefore(error, method, number);
+      if (signal?.aborted || number > settings.retry.limit) throw error;
+      const delay = delayBefore(error, method, settings, number);
       if (delay === undefined) throw error;
-      await sleep(clock, delay, signal);
+      await sleep(settings.clock, delay, signal);
     }
   }
 }
 
 /** The pause before a retry, in ms. Undefined if the error must not, or cannot, be retried. */
-function delayBefore(error: unknown, method: string, retry: number): number | undefined {
+function delayBefore(
+  error: unknown,
+  method: string,
+  settings: Settings,
+  retry: number,
+): number | undefined {
   if (method !== 'GET') {
     const unsent = error instanceof NetworkError && !error.maybeSent;
-    return unsent ? backoff(retry) : undefined;
+    return unsent ? backoff(settings, retry) : undefined;
   }
-  if (isConnectionError(error)) return backoff(retry);
+  if (isConnectionError(error)) return backoff(settings, retry);
   if (!(error instanceof ApiError) || (error.status !== 429 && error.status < 500))
     return undefined;
   const { retryAfter } = error;
-  if (retryAfter === undefined) return backoff(retry);
-  if (retryAfter > longestRetryAfter) return undefined;
+  if (retryAfter === undefined) return backoff(settings, retry);
+  const asked = retryAfter * 1000;
+  if (asked > settings.retry.maxRetryAfter) return undefined;
   // Never sooner than asked. The jitter keeps many clients from returning at once.
-  return retryAfter * 1000 + Math.round(Math.random() * firstBackoff);
+  return asked + Math.round(Math.random() * settings.retry.baseDelay);
 }
 
 /**

@@ -23,9 +23,11 @@ describe('retries', () => {
   }
 
   test('the back-off doubles up to its cap, and half of it is random', () => {
-    expect([1, 2, 3, 6, 7, 100].map(backoff)).toEqual([250, 500, 1000, 8000, 10_000, 10_000]);
+    const settings = testSettings(base);
+    const delays = [1, 2, 3, 6, 7, 100].map((retry) => backoff(settings, retry));
+    expect(delays).toEqual([250, 500, 1000, 8000, 10_000, 10_000]);
     jest.mocked(Math.random).mockReturnValueOnce(0.999);
-    expect(backoff(1)).toBe(500);
+    expect(backoff(settings, 1)).toBe(500);
   });
 
   describe('a GET', () => {
@@ -66,7 +68,7 @@ describe('retries', () => {
       expect(clock.pauses).toEqual([7250]);
     });
 
-    test('does not wait for longer than a minute', async () => {
+    test('does not wait for longer than maxRetryAfter', async () => {
       const clock = new TestClock();
       const { attempt, numbers } = failing(apiError(503, 61));
       await expect(

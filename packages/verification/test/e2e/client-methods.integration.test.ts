@@ -122,7 +122,7 @@ test('a download whose connection breaks is continued with the rest of the recor
     });
     return new Response(response.body.pipeThrough(cut), response);
   };
-  const options = { fetch: breaking, retries: 1 };
+  const options = { fetch: breaking, retries: { limit: 1, baseDelay: 0 } };
   const saved = await (await clientOf(options).calls.recording(_id)).saveTo(path);
   expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=1\d{6}-$/)]);
   const { body } = await client.calls.recording(_id);
