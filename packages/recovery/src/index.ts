@@ -10,8 +10,13 @@ export type {
   ReconcileStore,
   SharedOptions,
 } from './reconcile-options.ts';
-export { startReconciler, type Reconciler } from './reconciler.ts';
-export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler-options.ts';
+export {
+  startReconciler,
+  type MissedReport,
+  type Reconciler,
+  type ReconcilerOptions,
+  type ReconcilerStore,
+} from './reconciler.ts';
 export {
   redrive,
   type RedriveOptions,
