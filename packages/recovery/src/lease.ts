@@ -4,7 +4,11 @@ import { systemClock } from '@call-webhooks/client';
  * Renews a lease at every third of its length, until it is stopped.
  * @returns `lost` is aborted if somebody else may have it
  */
-export function keepLease(extend: () => Promise<boolean>, leaseMs: number, clock = systemClock) {
+export function keepLease(
+  extend: () => Promise<boolean>,
+  leaseMs: number,
+  clock = systemClock,
+): { lost: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   let cancel: () => void;
   const renew = async () => {
