@@ -84,7 +84,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['deliveries', 'list', '--simulator', 'http://example.com'], 'this machine'],
     [['clock', 'advance', '5'], 'Invalid duration: 5'],
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
-    [['trigger'], '--list'],
+    [['trigger', 'cal:started'], 'Did you mean call:started?'],
     [['deliveries', 'show'], 'Usage: call-webhooks deliveries show [options] <id>'],
     [['help', 'nosuch'], 'List the commands: call-webhooks --help'],
     [['help', 'rules', 'paus'], 'Did you mean pause?'],

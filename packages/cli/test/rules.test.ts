@@ -63,17 +63,10 @@ describe('rules', () => {
     [['remove', 'nope'], 'There is no rule nope.'],
     [['pause', 'nope'], 'There is no rule nope.'],
     [['create', '--url', 'https://example.com'], '--allow-external'],
-    [['create', '--url', '3000/hook', '--payload', '{}'], 'needs a call event'],
   ])('%j is exit code 2, with a fix', async (argv, message) => {
     const { code, stderr } = await cli(...argv);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect(stderr).toContain('fix:');
-  });
-
-  test('a rule of one user is created on request', async () => {
-    const argv = ['create', '--url', URL_2, '--trigger', 'call:started', '--json'];
-    expect((await cli(...argv)).records()).toMatchObject([{ scope: 'workspace' }]);
-    expect((await cli(...argv, '--scope', 'user')).records()).toMatchObject([{ scope: 'user' }]);
   });
 });

@@ -123,11 +123,6 @@ describe('rules create', () => {
     const env = { CALL_WEBHOOK_SECRET: `${FIRST} ${SECOND}`, RECORDING_WEBHOOK_SECRET: THIRD };
     expect(await rulesOf(env)).toEqual([FIRST, SECOND, THIRD]);
   });
-
-  test('share one with --shared-secret', async () => {
-    const [one, two, three] = await rulesOf({}, '--shared-secret');
-    expect([two, three]).toEqual([one, one]);
-  });
 });
 
 test('listen takes the secrets of all actions from the environment', async () => {

@@ -13,45 +13,39 @@ import { dateTime, duration } from '../terminal/format.ts';
 import { pairs } from '../terminal/table.ts';
 import { type Printable, t } from '../terminal/text.ts';
 
-type ClockRequest = (connection: Connection) => Promise<ClockView>;
-
 /** `clock`: shows and advances the simulator's clock. */
 export function clockCommand(app: App, base: Command): Command {
-  const subcommand = (name: string, what: string, example = name) =>
-    withSimulatorOption(app.command(name, what)).addHelpText(
-      'after',
-      examples([`clock ${example}`, what]),
+  const command = (name: string, what: string) => withSimulatorOption(app.command(name, what));
+  const post = (path: string) =>
+    app.action((options: SimulatorOptions) =>
+      printClock(app, simulatorOf(app, options).post(`/clock/${path}`)),
     );
-  const action = (request: ClockRequest) =>
-    app.action((options: SimulatorOptions) => printClock(app, options, request));
   return base
     .addCommand(
-      subcommand('show', 'Show the time and when something is due next').action(
-        action((connection) => connection.get('/clock')),
+      command('show', 'Show the time and when something is due next').action(
+        app.action((options: SimulatorOptions) =>
+          printClock(app, simulatorOf(app, options).get('/clock')),
+        ),
       ),
       { isDefault: true },
     )
     .addCommand(
-      subcommand('advance', 'Advance the clock and run what falls due', 'advance 6m')
+      command('advance', 'Advance the clock and run what falls due')
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
           app.action((by: number, options: SimulatorOptions) =>
-            printClock(app, options, (connection) => connection.post('/clock/advance', { by })),
+            printClock(app, simulatorOf(app, options).post('/clock/advance', { by })),
           ),
         ),
     )
     .addCommand(
-      subcommand('next', 'Advance the clock to the next thing that is due').action(
-        action((connection) => connection.post('/clock/next')),
-      ),
+      command('next', 'Advance the clock to the next thing that is due').action(post('next')),
     )
     .addCommand(
-      subcommand('run', 'Advance the clock until nothing is due').action(
-        action((connection) => connection.post('/clock/run-until-idle')),
-      ),
+      command('run', 'Advance the clock until nothing is due').action(post('run-until-idle')),
     )
     .addHelpText(
-      'after',
+      'afterAll',
       examples(
         ['clock advance 6m', 'Retry failed deliveries now'],
         ['clock run', 'Until every delivery has succeeded or failed for good'],
@@ -59,13 +53,9 @@ export function clockCommand(app: App, base: Command): Command {
     );
 }
 
-async function printClock(
-  app: App,
-  options: SimulatorOptions,
-  request: ClockRequest,
-): Promise<undefined> {
-  const clock = await request(simulatorOf(app, options));
-  await app.output.print(clock, ({ bold, dim }) => {
+async function printClock({ output }: App, reading: Promise<ClockView>): Promise<undefined> {
+  const clock = await reading;
+  await output.print(clock, ({ bold, dim }) => {
     const due =
       clock.nextDueAt === null
         ? 'nothing is due'
@@ -78,39 +68,35 @@ async function printClock(
 
 /** `chaos`: makes the simulator inject faults. */
 export function chaosCommand(app: App, base: Command): Command {
-  const subcommand = (name: string, what: string, example = name) =>
-    withSimulatorOption(app.command(name, what)).addHelpText(
-      'after',
-      examples([`chaos ${example}`, what]),
-    );
+  const command = (name: string, what: string) => withSimulatorOption(app.command(name, what));
   return base
     .addCommand(
-      subcommand('show', 'Show all modes and their probabilities').action(
-        app.action(async (options: SimulatorOptions) =>
-          printChaos(app, await readChaos(simulatorOf(app, options))),
+      command('show', 'Show all modes and their probabilities').action(
+        app.action((options: SimulatorOptions) =>
+          printChaos(app, simulatorOf(app, options).get('/chaos')),
         ),
       ),
       { isDefault: true },
     )
     .addCommand(
-      subcommand('set', 'Change some modes and keep the others', 'set duplicate=0.2 replay=50%')
+      command('set', 'Change some modes and keep the others')
         .argument('[mode=probability...]', 'such as duplicate=0.2 or replay=50%')
         .option('--all <probability>', 'set every mode')
         .action(
-          app.action(async (given: string[], options: SimulatorOptions & { all?: string }) =>
-            printChaos(app, await changeChaos(simulatorOf(app, options), given, options.all)),
+          app.action((given: string[], options: SimulatorOptions & { all?: string }) =>
+            printChaos(app, changeChaos(simulatorOf(app, options), given, options.all)),
           ),
         ),
     )
     .addCommand(
-      subcommand('off', 'Turn all modes off').action(
-        app.action(async (options: SimulatorOptions) =>
-          printChaos(app, await simulatorOf(app, options).post('/chaos/clear')),
+      command('off', 'Turn all modes off').action(
+        app.action((options: SimulatorOptions) =>
+          printChaos(app, simulatorOf(app, options).post('/chaos/clear')),
         ),
       ),
     )
     .addHelpText(
-      'after',
+      'afterAll',
       examples(
         ['chaos set duplicate=0.3 reorder=0.3', 'Duplicates, out of order'],
         ['chaos set --all 0.1', 'A bit of everything'],
@@ -118,27 +104,24 @@ export function chaosCommand(app: App, base: Command): Command {
     );
 }
 
-const readChaos = (connection: Connection) => connection.get<ChaosSettings>('/chaos');
-
 async function changeChaos(connection: Connection, given: string[], all?: string) {
   if (given.length === 0 && all === undefined)
     throw badInput('No mode is given.', 'Example: call-webhooks chaos set duplicate=0.2');
-  const modes = all === undefined ? [] : Object.keys(await readChaos(connection));
+  const modes = all === undefined ? [] : Object.keys(await connection.get<object>('/chaos'));
   return connection.patch<ChaosSettings>('/chaos', {
     ...probabilities(modes.map((mode) => `${mode}=${all ?? ''}`)),
     ...probabilities(given),
   });
 }
 
-async function printChaos({ output }: App, settings: ChaosSettings): Promise<undefined> {
-  await output.print(settings, (colors) =>
-    pairs(
-      colors,
-      Object.entries(settings).map(([mode, probability]): [string, Printable] => [
-        mode,
-        probability === 0 ? colors.dim('off') : colors.yellow(probability),
-      ]),
-    ),
-  );
+async function printChaos({ output }: App, reading: Promise<ChaosSettings>): Promise<undefined> {
+  const settings = await reading;
+  await output.print(settings, (colors) => {
+    const rows = Object.entries(settings).map(([mode, probability]): [string, Printable] => [
+      mode,
+      probability === 0 ? colors.dim('off') : colors.yellow(probability),
+    ]);
+    return pairs(colors, rows);
+  });
   return undefined;
 }

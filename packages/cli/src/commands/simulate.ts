@@ -1,10 +1,12 @@
 import {
   type Rule,
+  type SecretsView,
   type Simulator,
   SimulatorError,
-  type SimulatorOptions,
   startSimulator,
+  type SimulatorOptions,
 } from '@call-webhooks/simulator';
+import { EVENT_NAMES } from '@call-webhooks/core';
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
@@ -12,6 +14,7 @@ import { milliseconds, probabilities, repeatable, wholeNumber } from '../input/o
 import {
   CALLS_VARIABLE,
   checkReplaceable,
+  formatSecretFile,
   RECORDING_VARIABLE,
   type SecretOptions,
   withSecretOptions,
@@ -19,16 +22,12 @@ import {
 } from '../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../input/target.ts';
 import { connect, DEFAULT_PORT } from '../simulator/connection.ts';
-import {
-  secretFileOf,
-  secretsForActions,
-  type SigningAction,
-  signingActions,
-  withSharedSecretOption,
-} from '../simulator/secrets.ts';
+import { secretsForActions, type SigningAction, signingActions } from '../simulator/secrets.ts';
 import { createUpdatePrinter, updatesOf } from '../simulator/updates.ts';
+import type { Output } from '../terminal/output.ts';
 import { pairs } from '../terminal/table.ts';
-import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
+import { t } from '../terminal/text.ts';
+import { createRules } from './rules.ts';
 
 /** `simulate`: runs the service on this machine. */
 export function simulateCommand(app: App, base: Command): Command {
@@ -60,11 +59,9 @@ export function simulateCommand(app: App, base: Command): Command {
     .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--api-token <token>', 'the API token to require (default: from the seed)');
-  withSharedSecretOption(withSecretOptions(command)).option(
-    '--secret-out <file>',
-    'write the secrets to a file, for --secret-file',
-  );
-  return withExternalOption(command)
+  return withExternalOption(withSecretOptions(command))
+    .option('--shared-secret', 'sign all actions with one secret, unlike the service')
+    .option('--secret-out <file>', 'write the secrets to a file, for --secret-file')
     .addHelpText(
       'after',
       `
@@ -84,76 +81,72 @@ ${examples(
     .action(app.action((options: SimulateOptions) => simulate(app, options)));
 }
 
+interface SimulateOptions extends SecretOptions, StartOptions {
+  readonly forwardTo?: readonly string[];
+  readonly sharedSecret?: boolean;
+  readonly secretOut?: string;
+}
+
 /** Runs the simulator until it is stopped, and prints every attempt as it ends. */
 async function simulate(app: App, options: SimulateOptions): Promise<undefined> {
   const { io, output, signal } = app;
-  const urls = (options.forwardTo ?? []).map((url) => targetUrl(url, options.allowExternal));
-  if (options.secretOut !== undefined) await checkReplaceable(options.secretOut);
-  const secretFor = await secretsForActions(io, options);
-  const simulator = await start(options);
+  const { forwardTo = [], sharedSecret, secretOut, secret, secretFile, ...settings } = options;
+  const urls = new Set(forwardTo.map((url) => targetUrl(url, settings.allowExternal)));
+  if (secretOut !== undefined) await checkReplaceable(secretOut);
+  const nextSecret = await secretsForActions(io, { secret, secretFile });
+  const simulator = await start(settings);
   try {
-    const actions = createRules(simulator, urls, { secretFor, isShared: options.sharedSecret });
-    const { secretOut } = options;
+    const { url, apiToken, seed, rules, secrets } = simulator;
+    const connection = connect(url, signal);
+    const secretFor = (event: Rule['trigger']) =>
+      (sharedSecret ? secrets.all()[0] : undefined) ?? nextSecret(event);
+    // There is only one recording webhook: the first URL keeps it.
+    let events: readonly Rule['trigger'][] = EVENT_NAMES;
+    for (const one of urls) {
+      await createRules(connection, one, events, secretFor);
+      events = ['call:started', 'call:completed'];
+    }
+    const actions = signingActions(rules.list(), await connection.get<SecretsView>('/secrets'));
     if (secretOut !== undefined) await writeSecretFile(secretOut, secretFileOf(actions));
-    const { url, apiToken, seed, rules } = simulator;
     if (output.json) {
       const secrets = actions.map(({ rotations: _, ...action }) => action);
       await output.print({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() });
-    } else {
-      const { messageColors, messageColumns } = output;
-      for (const line of banner(messageColors, simulator, actions, messageColumns))
-        output.message(line);
-    }
+    } else printBanner(output, simulator, actions);
     const printUpdate = createUpdatePrinter(output);
-    for await (const update of await updatesOf(connect(url, signal))) await printUpdate(update);
+    for await (const update of await updatesOf(connection)) await printUpdate(update);
   } finally {
     await simulator.close();
   }
   return undefined;
 }
 
-/** The flags of `simulate`. */
-export interface SimulateOptions extends SecretOptions {
-  readonly forwardTo?: readonly string[];
-  readonly port?: number;
-  readonly clock: string;
-  readonly seed?: string;
-  readonly retryEvery?: number;
-  readonly maxAttempts?: number;
-  readonly whilePaused?: string;
+/** The flags of the simulator itself. */
+interface StartOptions extends Pick<
+  SimulatorOptions,
+  | 'port'
+  | 'clock'
+  | 'seed'
+  | 'retryEvery'
+  | 'maxAttempts'
+  | 'whilePaused'
+  | 'headerPrefix'
+  | 'apiToken'
+  | 'allowExternal'
+> {
   readonly chaos?: readonly string[];
-  readonly headerPrefix?: string;
-  readonly apiToken?: string;
-  readonly sharedSecret?: boolean;
-  readonly secretOut?: string;
-  readonly allowExternal?: boolean;
 }
 
-const SEE_HELP = 'Correct this option. For all options: call-webhooks simulate --help';
-const FIXES: Partial<Record<SimulatorError['code'], string>> = {
-  'external-target': 'To send to another machine, pass --allow-external.',
-};
-
 /** Starts the simulator. @throws CliError 2 and 3 */
-export async function start(options: SimulateOptions): Promise<Simulator> {
-  const { port = DEFAULT_PORT, clock, whilePaused, chaos = [] } = options;
-  const { seed, retryEvery, maxAttempts, headerPrefix, apiToken, allowExternal } = options;
+async function start({ chaos = [], ...options }: StartOptions): Promise<Simulator> {
+  const { port = DEFAULT_PORT } = options;
   try {
-    return await startSimulator({
-      port,
-      clock: clock as SimulatorOptions['clock'],
-      seed,
-      retryEvery,
-      maxAttempts,
-      headerPrefix,
-      whilePaused: whilePaused as SimulatorOptions['whilePaused'],
-      chaos: probabilities(chaos),
-      apiToken,
-      allowExternal,
-    });
+    return await startSimulator({ ...options, port, chaos: probabilities(chaos) });
   } catch (error) {
     if (error instanceof SimulatorError)
-      throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
+      throw badInput(
+        error.message,
+        'Correct this option. For all options: call-webhooks simulate --help',
+      );
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw environmentError(
@@ -169,101 +162,55 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
   }
 }
 
-interface RuleSecrets {
-  /** The given secret of the next action for an event. Without one, it is generated. */
-  readonly secretFor: (event: Rule['trigger']) => string | undefined;
-  /** Whether all actions share one secret. */
-  readonly isShared: boolean | undefined;
-}
-
-/**
- * Creates the rules that send everything to these URLs. There is only one recording webhook: the
- * first URL keeps it.
- * @returns all actions, with their secrets
- * @throws CliError 2 for an invalid secret or URL
- */
-export function createRules(
-  { rules, secrets }: Simulator,
-  urls: readonly string[],
-  { secretFor, isShared }: RuleSecrets,
-): SigningAction[] {
-  const action = (url: string, event: Rule['trigger']) => ({
-    url,
-    secret: secretFor(event) ?? (isShared ? secrets.all()[0] : undefined),
-  });
-  try {
-    for (const url of new Set(urls)) {
-      for (const trigger of ['call:started', 'call:completed'] as const)
-        rules.create({ trigger, scope: 'workspace', actions: [action(url, trigger)] });
-      if (!rules.list().some(({ kind }) => kind === 'recording-webhook'))
-        rules.setRecordingWebhook(action(url, 'call:recording-available'));
-    }
-  } catch (error) {
-    if (error instanceof SimulatorError)
-      throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
-    throw error;
-  }
-  const ids = rules.list().flatMap(({ actions }) => actions.map(({ _id }) => _id));
-  const view = Object.fromEntries(ids.map((id) => [id, secrets.get(id) ?? null]));
-  return signingActions(rules.list(), view);
-}
+/** A secret file of all signed actions. */
+const secretFileOf = (actions: readonly SigningAction[]): string =>
+  formatSecretFile(
+    actions.flatMap(({ secret, actionId, trigger }) =>
+      secret === null ? [] : [{ secret, actionId, note: `${trigger},` }],
+    ),
+  );
 
 /** What the user needs at the start: addresses, targets, and the secrets of the actions. */
-export function banner(
-  colors: Colors,
+function printBanner(
+  output: Output,
   { url, apiToken, seed, clock }: Simulator,
   actions: readonly SigningAction[],
-  columns: number,
-): Text[] {
+): void {
+  const { messageColors: colors, messageColumns: columns } = output;
   const { bold, cyan, dim } = colors;
   const isDefault = url.endsWith(`:${String(DEFAULT_PORT)}`);
   const flag = isDefault ? '' : ` --simulator ${new URL(url).port}`;
-  return [
-    bold('The simulator is running.'),
-    t``,
-    ...pairs(
-      colors,
-      [
-        ['inspector', cyan(url)],
-        ['REST API', `${url}/v1`],
-        ['API token', apiToken],
-        ['seed', seed],
-        ['clock', clock.mode],
-      ],
-      columns,
-    ),
-    t``,
-    ...actions.flatMap((action) => [...pairs(colors, rowsOf(colors, action), columns), t``]),
-    ...variableLines(colors, actions),
-    ...(actions.length === 0
-      ? [t`Add a receiver: ${cyan(`call-webhooks rules create --url 3000/hook${flag}`)}`]
-      : [t`Place a call: ${cyan(`call-webhooks trigger call${flag}`)}`]),
-    dim('Press Ctrl-C to stop.'),
-    t``,
-  ];
-}
-
-const rowsOf = (
-  { bold }: Colors,
-  { trigger, url, rule, ruleId, actionId, secret }: SigningAction,
-): [string, Printable][] => [
-  ['event', trigger],
-  ['receiver', url],
-  ['rule', `${ruleId} (${rule})`],
-  ['action', actionId],
-  ['signing secret', secret === null ? 'none: its deliveries are not signed' : bold(secret)],
-];
-
-/** The secrets as lines of an `.env` file, to be copied. */
-function variableLines({ dim }: Colors, actions: readonly SigningAction[]): Text[] {
-  const line = (name: string, isWanted: (action: SigningAction) => boolean) => {
-    const secrets = new Set(actions.filter(isWanted).flatMap(({ secret }) => secret ?? []));
-    return secrets.size === 0 ? [] : [t`${name}=${[...secrets].join(',')}`];
-  };
-  const isRecording = ({ trigger }: SigningAction) => trigger === 'call:recording-available';
-  const lines = [
-    ...line(CALLS_VARIABLE, (action) => !isRecording(action)),
-    ...line(RECORDING_VARIABLE, isRecording),
-  ];
-  return lines.length === 0 ? [] : [dim("For the receiver's .env file:"), ...lines, t``];
+  const addresses = [
+    ['inspector', cyan(url)],
+    ['REST API', `${url}/v1`],
+    ['API token', apiToken],
+    ['seed', seed],
+    ['clock', clock.mode],
+  ] as const;
+  const lines = [bold('The simulator is running.'), t``, ...pairs(colors, addresses, columns), t``];
+  for (const { trigger, url: receiver, rule, ruleId, actionId, secret } of actions) {
+    const action = [
+      ['event', trigger],
+      ['receiver', receiver],
+      ['rule', `${ruleId} (${rule})`],
+      ['action', actionId],
+      ['signing secret', bold(secret ?? '')],
+    ] as const;
+    lines.push(...pairs(colors, action, columns), t``);
+  }
+  if (actions.length > 0) {
+    const secretsOf = (isRecording: boolean) =>
+      actions
+        .filter(({ trigger }) => (trigger === 'call:recording-available') === isRecording)
+        .map(({ secret }) => secret);
+    lines.push(
+      dim("For the receiver's .env file:"),
+      t`${CALLS_VARIABLE}=${[...new Set(secretsOf(false))].join(',')}`,
+      t`${RECORDING_VARIABLE}=${secretsOf(true).join(',')}`,
+      t``,
+      t`Place a call: ${cyan(`call-webhooks trigger call${flag}`)}`,
+    );
+  } else
+    lines.push(t`Add a receiver: ${cyan(`call-webhooks rules create --url 3000/hook${flag}`)}`);
+  for (const line of [...lines, dim('Press Ctrl-C to stop.'), t``]) output.message(line);
 }

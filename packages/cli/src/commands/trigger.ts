@@ -1,10 +1,10 @@
 import type { Call, ClockView, DeliverySummary, Rule } from '@call-webhooks/simulator';
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
 import { setFields } from '../input/fields.ts';
 import { didYouMean, durationOption, repeatable, wholeNumber } from '../input/options.ts';
-import { attemptLines, createExplainer, unsentLine } from '../simulator/attempt-lines.ts';
+import { attemptWriter, unsentLine } from '../simulator/attempt-lines.ts';
 import {
   type Connection,
   isFinished,
@@ -13,28 +13,24 @@ import {
   wasAttempted,
   withSimulatorOption,
 } from '../simulator/connection.ts';
-import { changesOf } from '../simulator/updates.ts';
-import { askChoice } from '../terminal/prompts.ts';
+import { changesOf, readUntil } from '../simulator/updates.ts';
 import { pairs, shortId } from '../terminal/table.ts';
 import { t } from '../terminal/text.ts';
 
 /** What a scenario works with. */
-export interface Stage {
+interface Stage {
   readonly connection: Connection;
   /** The fields from `--set`: of a call, or of a message. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly clock: ClockView;
 }
 
-/** Something that `trigger` can do. */
-export interface Scenario {
+interface Scenario {
   readonly what: string;
-  /** How many times without `--count`. */
-  readonly count: number;
-  /** The event to wait for. Without it, all events of the call. */
-  readonly eventName?: string;
+  /** How many times without `--count`; once by default. */
+  readonly count?: number;
   /** Plays the scenario once. @returns the call, if there is one */
-  play(stage: Stage): Promise<Call | undefined>;
+  readonly play: (stage: Stage) => Promise<Call | undefined>;
 }
 
 /** How long a call lasts, unless `--set durationSeconds=…` is given: nobody wants to wait. */
@@ -82,68 +78,40 @@ async function sendMessage({ connection, fields }: Stage): Promise<undefined> {
   return undefined;
 }
 
-/** All events and scenarios, by name. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  'call:started': {
-    what: 'a call starts and continues',
-    count: 1,
-    eventName: 'call:started',
-    play: startCall,
-  },
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'call:started': { what: 'a call starts and continues', play: startCall },
   'call:completed': {
     what: 'a call starts and ends',
-    count: 1,
-    eventName: 'call:completed',
     play: async (stage) => endCall(stage, await startCall(stage)),
   },
   'call:recording-available': {
     what: 'the recording of a call becomes available',
-    count: 1,
-    eventName: 'call:recording-available',
     async play(stage) {
       const call = await endCall(stage, await startCall(stage));
       return stage.connection.post<Call>(`/calls/${call._id}/recording`);
     },
   },
-  call: {
-    what: 'a whole call of one second, with a recording',
-    count: 1,
-    play: wholeCall,
-  },
+  call: { what: 'a whole call of one second, with a recording', play: wholeCall },
   'unrecorded-call': {
     what: 'a whole call without a recording',
-    count: 1,
     play: (stage) => wholeCall(stage, { recorded: false }),
   },
-  duplicate: {
-    what: 'a call whose events are all sent twice',
-    count: 1,
-    play: sendEverythingTwice,
-  },
+  duplicate: { what: 'a call whose events are all sent twice', play: sendEverythingTwice },
   burst: { what: '20 calls at once', count: 20, play: placeCall },
   rotation: {
     what: 'all secrets are rotated, then a call is placed',
-    count: 1,
     async play(stage) {
       await rotateAllSecrets(stage);
       return wholeCall(stage);
     },
   },
-  message: {
-    what: 'a message is sent, opened, clicked and answered',
-    count: 1,
-    play: sendMessage,
-  },
+  message: { what: 'a message is sent, opened, clicked and answered', play: sendMessage },
 };
-
-const ENTRIES = Object.entries(SCENARIOS);
-const SEE_LIST = 'List them: call-webhooks trigger --list';
 
 /** `trigger`: makes something happen in the simulator. */
 export function triggerCommand(app: App, base: Command): Command {
   const command = base
-    .addArgument(new Argument('[event|scenario]', 'see --list'))
-    .option('--list', 'list all events and scenarios')
+    .argument('[event|scenario]', 'without one, all are listed')
     .option('--set <path=json>', 'set a field of the call or message; repeatable', repeatable)
     .option(
       '-n, --count <number>',
@@ -166,44 +134,27 @@ export function triggerCommand(app: App, base: Command): Command {
       ),
     )
     .action(
-      app.action(
-        async (given: string | undefined, options: TriggerOptions & { list?: boolean }) => {
-          if (options.list) return list(app);
-          const name = given ?? (await askForScenario(app));
-          const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
-          if (!scenario)
-            throw badInput(
-              `There is no event or scenario ${name}.`,
-              didYouMean(name, Object.keys(SCENARIOS), SEE_LIST),
-            );
-          return runScenario(app, name, scenario, options);
-        },
-      ),
+      app.action(async (name: string | undefined, options: TriggerOptions) => {
+        if (name === undefined) return list(app);
+        const scenario = Object.hasOwn(SCENARIOS, name) ? SCENARIOS[name] : undefined;
+        if (scenario) return runScenario(app, name, scenario, options);
+        throw badInput(
+          `There is no event or scenario ${name}.`,
+          didYouMean(name, Object.keys(SCENARIOS), 'List them: call-webhooks trigger'),
+        );
+      }),
     );
 }
 
 async function list({ output }: App): Promise<undefined> {
-  if (output.json)
-    for (const [name, { what, count }] of ENTRIES) await output.print({ name, what, count });
+  const all = Object.entries(SCENARIOS).map(([name, { what }]) => ({ name, what }));
+  if (output.json) for (const one of all) await output.print(one);
   else
-    await output.print(undefined, (colors) =>
-      pairs(
-        colors,
-        ENTRIES.map(([name, { what }]) => [name, what]),
-        output.columns,
-      ),
-    );
+    await output.print(all, (colors) => {
+      const rows = all.map(({ name, what }): [string, string] => [name, what]);
+      return pairs(colors, rows, output.columns);
+    });
   return undefined;
-}
-
-async function askForScenario(app: App): Promise<string> {
-  if (!app.interactive) throw badInput('The event or scenario is missing.', SEE_LIST);
-  const choices = ENTRIES.map(([value, { what }]: [string, Scenario]) => ({
-    value,
-    label: value,
-    hint: what,
-  }));
-  return askChoice(app, 'What do you want to trigger?', choices);
 }
 
 /** The flags of `trigger`. */
@@ -219,38 +170,41 @@ interface TriggerOptions extends SimulatorOptions {
 async function runScenario(
   app: App,
   name: string,
-  scenario: Scenario,
+  { what, count: usual = 1, play }: Scenario,
   options: TriggerOptions,
 ): Promise<number | undefined> {
   const { output, signal } = app;
-  const { wait, retries = false, count = scenario.count } = options;
+  const { wait, retries = false, count = usual } = options;
   const timeout = AbortSignal.timeout(options.timeout);
   const done = new AbortController();
   const ends = wait && !retries ? [signal, done.signal, timeout] : [signal, done.signal];
   const connection = simulatorOf(app, options, AbortSignal.any(ends));
   const fields = setFields({}, options.set);
   try {
-    const deliveriesOf = wait ? await watchDeliveries(connection) : undefined;
+    // Before the calls are placed: no change may be missed.
+    const changes = wait ? await changesOf(connection) : undefined;
     const callIds: string[] = [];
     for (let played = 0; played < count; played++) {
       const clock = await connection.get<ClockView>('/clock');
-      const call = await scenario.play({ connection, fields, clock });
+      const call = await play({ connection, fields, clock });
       if (!call) continue;
       callIds.push(call._id);
-      if (!deliveriesOf)
+      if (!wait)
         await output.print({ type: 'call', call }, ({ green, bold }) => {
           return t`${green('triggered')} ${name}  call ${bold(call._id)}`;
         });
     }
     if (callIds.length === 0) {
-      output.message(`Done: ${scenario.what}.`);
+      output.message(`Done: ${what}.`);
       await output.print({ type: 'done', scenario: name });
     }
-    if (!deliveriesOf || callIds.length === 0) return undefined;
+    if (!changes || callIds.length === 0) return undefined;
     if (retries && (await connection.get<ClockView>('/clock')).mode === 'manual')
       await connection.post('/clock/run-until-idle');
-    const { eventName } = scenario;
-    const deliveries = await deliveriesOf({ callIds, eventName, retries });
+    const eventName = name.startsWith('call:') ? name : undefined;
+    const deliveries = await readUntil(changes, () =>
+      readDeliveries(connection, callIds, eventName, retries),
+    );
     if (deliveries.length === 0) throw nothingSent(await connection.get<Rule[]>('/rules'));
     return await printDeliveries(app, deliveries);
   } catch (error) {
@@ -266,20 +220,40 @@ async function runScenario(
   }
 }
 
+/**
+ * The deliveries of these calls: those of one event, or else all.
+ * @param retries whether each has to have succeeded or failed for good, instead of having a response
+ * @returns undefined as long as there is something to wait for
+ */
+async function readDeliveries(
+  connection: Connection,
+  callIds: readonly string[],
+  eventName: string | undefined,
+  retries: boolean,
+): Promise<DeliverySummary[] | undefined> {
+  const deliveries: DeliverySummary[] = [];
+  for (const callId of callIds) {
+    const query = { callId, eventName, limit: 10_000 };
+    deliveries.push(...(await connection.get<DeliverySummary[]>('/deliveries', query)));
+    if (!deliveries.every(retries ? isFinished : wasAttempted)) return undefined;
+    if (eventName === undefined && !hasEnded(await connection.get<Call>(`/calls/${callId}`)))
+      return undefined;
+  }
+  return deliveries;
+}
+
+const hasEnded = ({ loggedAt, recorded, recording }: Call): boolean =>
+  loggedAt !== undefined && (!recorded || recording !== undefined);
+
 async function printDeliveries(
   { output }: App,
   deliveries: readonly DeliverySummary[],
 ): Promise<number> {
-  const explain = createExplainer();
+  const attemptLines = attemptWriter(output.columns);
   for (const delivery of deliveries) {
     const attempt = delivery.attempts.at(-1);
     await output.print({ type: 'delivery', delivery }, (colors) =>
-      attempt
-        ? [
-            ...attemptLines(colors, output.columns, delivery, attempt),
-            ...explain(colors, output.columns, attempt),
-          ]
-        : unsentLine(colors, delivery),
+      attempt ? attemptLines(colors, delivery, attempt) : unsentLine(colors, delivery),
     );
   }
   const failed = deliveries.filter(({ state }) => state !== 'acknowledged');
@@ -298,53 +272,4 @@ function nothingSent(rules: readonly Rule[]): CliError {
         'Create them: call-webhooks rules create --url http://127.0.0.1:3000/hook',
       )
     : badInput('No rule sends this event.', 'List the rules: call-webhooks rules list');
-}
-
-/** Which deliveries to wait for. */
-export interface Awaited {
-  readonly callIds: readonly string[];
-  /** Only deliveries of this event. Without it, all deliveries of the calls. */
-  readonly eventName?: string | undefined;
-  /** Wait until each has succeeded or failed for good, not only for its first response. */
-  readonly retries: boolean;
-}
-
-const hasEnded = (call: Call): boolean =>
-  call.loggedAt !== undefined && (!call.recorded || call.recording !== undefined);
-
-/**
- * Watches the simulator. Call this before the calls are placed, and the returned function after:
- * it waits until the receiver has responded to everything that the calls caused.
- */
-async function watchDeliveries(
-  connection: Connection,
-): Promise<(awaited: Awaited) => Promise<DeliverySummary[]>> {
-  const changes = await changesOf(connection);
-  return async (awaited) => {
-    let state = await readState(connection, awaited);
-    if (!state.done)
-      for await (const _ of changes) {
-        state = await readState(connection, awaited);
-        if (state.done) break;
-      }
-    return state.deliveries;
-  };
-}
-
-async function readState(
-  connection: Connection,
-  { callIds, eventName, retries }: Awaited,
-): Promise<{ done: boolean; deliveries: DeliverySummary[] }> {
-  const isDone = retries ? isFinished : wasAttempted;
-  const deliveries: DeliverySummary[] = [];
-  let done = true;
-  for (const callId of callIds) {
-    const query = { callId, eventName, limit: 10_000 };
-    const found = await connection.get<DeliverySummary[]>('/deliveries', query);
-    deliveries.push(...found);
-    done &&= found.every(isDone);
-    if (done && eventName === undefined)
-      done = hasEnded(await connection.get<Call>(`/calls/${callId}`));
-  }
-  return { done, deliveries };
 }

@@ -134,10 +134,11 @@ function queryString(query: Readonly<Record<string, string | number | undefined>
   return search.size === 0 ? '' : `?${search.toString()}`;
 }
 
+const SEE_LISTS = 'List what exists: call-webhooks rules list, call-webhooks deliveries list';
 const FIXES: Readonly<Record<string, string>> = {
   'external-target': 'Start the simulator with --allow-external.',
-  'not-found': 'List what exists: call-webhooks rules list, call-webhooks deliveries list',
-  conflict: 'See its state: call-webhooks rules list, call-webhooks deliveries list',
+  'not-found': SEE_LISTS,
+  conflict: SEE_LISTS,
 };
 const CHECK_INPUT = 'Correct this value. For all options, add --help to the command.';
 
@@ -153,16 +154,23 @@ async function refusal(response: Response, url: string): Promise<CliError> {
 /** Finds a delivery by its id or the beginning of it. @throws CliError 2 unless there is one */
 export async function findDelivery(connection: Connection, id: string): Promise<DeliveryView> {
   const all = await connection.get<DeliverySummary[]>('/deliveries', { limit: 1_000_000 });
-  const matching = all.filter(({ _id }) => _id.startsWith(id));
-  const [first] = matching;
-  if (!first || id === '')
-    throw badInput(`There is no delivery ${id}.`, 'List them: call-webhooks deliveries list');
-  if (matching.length > 1 && first._id !== id)
+  return connection.get<DeliveryView>(`/deliveries/${onlyMatch('delivery', id, all)._id}`);
+}
+
+/** The only record whose id is this or begins so. @throws CliError 2 unless there is one */
+export function onlyMatch<T extends { readonly _id: string }>(
+  noun: 'rule' | 'action' | 'delivery',
+  id: string,
+  all: readonly T[],
+): T {
+  const [only, ...others] = all.filter(({ _id }) => id !== '' && _id.startsWith(id));
+  if (!only) throw badInput(`There is no ${noun} ${id}.`, SEE_LISTS);
+  if (others.length > 0)
     throw badInput(
-      `${String(matching.length)} deliveries start with ${id}.`,
+      `${String(others.length + 1)} ids begin with ${id}.`,
       'Give more characters of the id.',
     );
-  return connection.get<DeliveryView>(`/deliveries/${first._id}`);
+  return only;
 }
 
 /** Whether nothing more will be sent. */

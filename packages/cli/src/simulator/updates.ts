@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { environmentError } from '../errors.ts';
 import type { Output } from '../terminal/output.ts';
 import { type Colors, t, type Text } from '../terminal/text.ts';
-import { attemptLines, createExplainer } from './attempt-lines.ts';
+import { attemptWriter } from './attempt-lines.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -42,6 +42,20 @@ async function* readChanges(
     `The simulator at ${url} has stopped.`,
     'Start it again: call-webhooks simulate --forward-to URL',
   );
+}
+
+/** Reads now, and after each change, until there is a result. */
+export async function readUntil<T>(
+  changes: AsyncIterable<ChangesView>,
+  read: () => Promise<T | undefined>,
+): Promise<T> {
+  let found = await read();
+  const next = changes[Symbol.asyncIterator]();
+  while (found === undefined) {
+    await next.next();
+    found = await read();
+  }
+  return found;
 }
 
 /** An attempt that ended, or a rule that was paused or resumed. */
@@ -95,34 +109,28 @@ export async function updatesOf(connection: Connection): Promise<AsyncGenerator<
 
 /** Creates a printer of attempts, and of rules that are paused or resumed, as they happen. */
 export function createUpdatePrinter(output: Output): (update: Update) => Promise<void> {
-  const explain = createExplainer();
-  return (update) =>
-    output.print(recordOf(update), (colors) =>
-      update.type === 'rule'
-        ? ruleLine(colors, update.rule)
-        : [
-            ...attemptLines(colors, output.columns, update.delivery, update.attempt),
-            ...explain(colors, output.columns, update.attempt),
-          ],
+  const attemptLines = attemptWriter(output.columns);
+  return (update) => {
+    if (update.type === 'rule')
+      return output.print(update, (colors) => ruleLine(colors, update.rule));
+    const { type, attempt } = update;
+    const { attempts: _all, ...delivery } = update.delivery;
+    return output.print({ type, delivery, attempt }, (colors) =>
+      attemptLines(colors, update.delivery, attempt),
     );
+  };
 }
 
-function ruleLine(colors: Colors, { _id, name, state, pauseReason }: Rule): Text {
+/** Why a rule is paused, in words. */
+export const PAUSED: Readonly<Record<NonNullable<Rule['pauseReason']>, string>> = {
+  'responded-404': '404',
+  'last-attempt-failed': 'last attempt failed',
+  'by-hand': 'by hand',
+};
+
+function ruleLine(colors: Colors, { _id, name, state, pauseReason = 'by-hand' }: Rule): Text {
   if (state === 'active') return colors.green(t`The rule "${name}" (${_id}) was resumed.`);
-  const reason =
-    pauseReason === 'responded-404'
-      ? 'the receiver returned 404'
-      : pauseReason === 'last-attempt-failed'
-        ? 'the last attempt failed'
-        : 'by hand';
   return colors.red(
-    t`The rule "${name}" was paused: ${reason}. To resume it: call-webhooks rules resume ${_id}`,
+    t`The rule "${name}" was paused: ${PAUSED[pauseReason]}. To resume it: call-webhooks rules resume ${_id}`,
   );
-}
-
-/** An update as JSON. */
-function recordOf(update: Update): object {
-  if (update.type === 'rule') return update;
-  const { attempts: _all, ...delivery } = update.delivery;
-  return { type: 'attempt', delivery, attempt: update.attempt };
 }
