@@ -1,29 +1,33 @@
+import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inferNames } from '@call-webhooks/client/infer';
+import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
+import { readRawBody } from '@call-webhooks/core/node';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
+import { describeResult } from '../http/effects.ts';
+import { post, type PostResult } from '../http/post.ts';
 import { wholeNumber } from '../input/options.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
-import {
-  isLoopback,
-  type ReceiverOptions,
-  targetUrl,
-  withReceiverOptions,
-} from '../input/target.ts';
+import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import { bodyLines, duration, timeOfDay } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
-import { t } from '../terminal/text.ts';
-import { printInferred } from './infer.ts';
-import {
-  type Arrival,
-  arrivalLines,
-  arrivalRecord,
-  createListener,
-  type Handled,
-  type Handling,
-} from './listen-delivery.ts';
+import { shortId } from '../terminal/table.ts';
+import { type Colors, join, t, type Text } from '../terminal/text.ts';
+import { checkSignature } from './verify.ts';
+
+interface ListenOptions extends SecretOptions, ReceiverOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly forwardTo?: string;
+  readonly verify: boolean;
+  readonly headerPrefix?: string;
+  readonly tolerance: number;
+  readonly answer?: number;
+  readonly body: boolean;
+}
 
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App, base: Command): Command {
@@ -33,7 +37,6 @@ export function listenCommand(app: App, base: Command): Command {
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')
     .option('--answer <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
     .option('--no-verify', 'accept everything: for actions without a secret')
-    .option('--learn', 'find the unknown field names; see: call-webhooks infer --help')
     .option('--no-body', 'print one line per delivery, without its body')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option(
@@ -51,9 +54,8 @@ Deliveries that fail verification are not forwarded. If your server returns 404,
 pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
-  ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record'],
+  ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record; see also: infer'],
   ['listen --answer 500 --port 3001', 'See the service retry'],
-  ['listen --learn', 'Find the unknown field names; Ctrl-C prints the options to paste'],
 )}`,
     )
     .action(app.action((options: ListenOptions) => listen(app, options)));
@@ -61,63 +63,31 @@ ${examples(
 
 function parseStatus(given: string): number {
   const status = wholeNumber('--answer', 200, 599)(given);
-  if (status === 404)
-    throw badInput('--answer 404 would pause the rule at once.', 'To test retries, use 500.');
-  if (status === 410 || (status >= 300 && status < 400))
-    throw badInput(`--answer ${given} is not supported.`, 'To test retries, use 500.');
-  return status;
-}
-
-async function listen(app: App, options: ListenOptions): Promise<undefined> {
-  const { forwardTo, allowExternal, insecure, answer, headerPrefix, tolerance } = options;
-  const { io, signal } = app;
-  const ask = app.interactive
-    ? () => askSecret(app, 'The signing secret of the webhook')
-    : undefined;
-  const atStart = options.verify ? await requiredSecrets(io, options, ask) : [];
-  const isFile = options.verify && options.secretFile !== undefined;
-  return serve(app, options, {
-    secrets: () => (isFile ? requiredSecrets(io, options) : Promise.resolve(atStart)),
-    unverified: !options.verify,
-    ...{ headerPrefix, toleranceSeconds: tolerance, insecure, answer, signal },
-    forwardTo: forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal),
-  });
-}
-
-/** The flags of `listen`. */
-interface ListenOptions extends SecretOptions, ReceiverOptions {
-  readonly port: number;
-  readonly host: string;
-  readonly forwardTo?: string;
-  readonly verify: boolean;
-  readonly headerPrefix?: string;
-  readonly tolerance: number;
-  readonly answer?: number;
-  readonly body: boolean;
-  readonly learn?: boolean;
+  if (!isWithheld(status)) return status;
+  throw badInput(
+    `--answer ${given} would pause the rule, or means nothing to the service.`,
+    'To test retries, use 500.',
+  );
 }
 
 /** Receives deliveries until it is stopped, and prints each. */
-async function serve(app: App, options: ListenOptions, handling: Handling): Promise<undefined> {
+async function listen(app: App, options: ListenOptions): Promise<undefined> {
   const { output, signal } = app;
+  const { forwardTo, verify, allowExternal } = options;
+  const target = forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal);
+  const handle = await createListener(app, options, target);
   // One after another, so that lines do not mix and a slow pipe slows the server down.
   let printed: Promise<void> = Promise.resolve();
-  const learner = options.learn ? createLearner(app) : undefined;
-  const handle = createListener(handling);
-  let failure: Error | undefined;
   const failed = new AbortController();
   const server = createServer((request, response) => {
     void (async () => {
-      const handled = await handle(request);
-      respond(response, handled);
-      await (printed = printed.then(async () => {
-        await printArrival(app, handled.arrival, options.body);
-        learner?.add(handled.arrival);
-      }));
+      const { arrival, headers, body, received } = await handle(request);
+      response.statusCode = arrival.status;
+      response.setHeaders(new Map(Object.entries(headers))).end(body);
+      await (printed = printed.then(() => printArrival(app, arrival, received, options.body)));
     })().catch((error: unknown) => {
       response.destroy();
-      failure ??= error instanceof Error ? error : new Error(String(error));
-      failed.abort();
+      failed.abort(error);
     });
   });
   await start(server, options);
@@ -125,27 +95,23 @@ async function serve(app: App, options: ListenOptions, handling: Handling): Prom
     const { port } = server.address() as AddressInfo;
     const host = options.host.includes(':') ? `[${options.host}]` : options.host;
     const url = `http://${host}:${String(port)}`;
-    const { forwardTo } = handling;
-    if (output.json) await output.print({ type: 'ready', url, forwardTo });
+    if (output.json) await output.print({ type: 'ready', url, forwardTo: target });
     output.message(t`Listening at ${output.messageColors.cyan(url)} on any path.`);
-    if (forwardTo !== undefined) output.message(t`Forwarding to ${forwardTo}.`);
+    if (target !== undefined) output.message(t`Forwarding to ${target}.`);
     output.message('Press Ctrl-C to stop.');
-    if (handling.unverified) output.warn('Nothing is verified: anyone can send anything.');
-    await aborted(AbortSignal.any([signal, failed.signal]));
-    if (failure !== undefined && !signal.aborted) throw failure;
+    if (!verify) output.warn('Nothing is verified: anyone can send anything.');
+    const end = AbortSignal.any([signal, failed.signal]);
+    if (!end.aborted) await once(end, 'abort');
+    if (!signal.aborted) failed.signal.throwIfAborted();
     return undefined;
   } finally {
     server.close();
     server.closeAllConnections();
     await printed.catch(() => undefined);
-    await learner?.finish();
   }
 }
 
-async function start(server: ReturnType<typeof createServer>, { port, host }: ListenOptions) {
-  const loopback = isLoopback(host.includes(':') ? `[${host}]` : host);
-  if (!loopback && !/^[\d.:a-f]+$/i.test(host))
-    throw badInput(`--host must be an address, not ${host}.`, 'Example: --host 0.0.0.0');
+async function start(server: Server, { port, host }: ListenOptions): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -153,73 +119,230 @@ async function start(server: ReturnType<typeof createServer>, { port, host }: Li
       code === 'EADDRINUSE'
         ? `Port ${String(port)} is in use.`
         : `Cannot listen on ${host}:${String(port)}: ${code}.`,
-      'Use another port: --port 0 finds a free one.',
+      'Use another --port (0 finds a free one) or --host.',
     );
   });
 }
 
-async function printArrival({ output }: App, arrival: Arrival, withBody: boolean): Promise<void> {
-  await output.print(arrivalRecord(arrival), (colors) => arrivalLines(colors, arrival, withBody));
-  const { warning } = arrival.forwarded ?? {};
-  const { bold, red } = output.messageColors;
-  if (warning !== undefined) output.warn(bold(red(warning)));
+/** One request, and what was responded. */
+interface Arrival {
+  readonly time: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** A code of the outcome table, or what `listen` did. */
+  readonly outcome: string;
+  readonly verified: boolean;
+  /** Why it was refused. */
+  readonly problem?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly eventName?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly forwarded?: Forwarded | undefined;
 }
 
-function respond(response: ServerResponse, { arrival, body, contentType }: Handled): void {
-  const { status } = arrival;
-  response.writeHead(status, {
-    ...(contentType !== undefined && { 'content-type': contentType }),
-    ...(status === 405 && { allow: 'POST' }),
-    ...(status !== 204 && { 'content-length': Buffer.byteLength(body) }),
-  });
-  response.end(body);
+/** The response of the server behind. */
+interface Forwarded {
+  readonly url: string;
+  /** The status, or the error. */
+  readonly response: string;
+  readonly ms: number;
+  /** Set when the response was not passed on. */
+  readonly warning?: string | undefined;
 }
 
-const aborted = (signal: AbortSignal): Promise<unknown> =>
-  signal.aborted ? Promise.resolve() : once(signal, 'abort');
-
-/** Learns field names from the deliveries that `listen` accepts. */
-interface Learner {
-  /** Adds a delivery. Reports names that are new or have changed. */
-  add(arrival: Arrival): void;
-  /** Prints everything that was learned. */
-  finish(): Promise<void>;
+interface Handled {
+  readonly arrival: Arrival;
+  readonly received: Uint8Array;
+  /** Of the response. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
 }
 
-/** Keeps the latest bodies: names do not change with more. */
-const MAX_SAMPLES = 500;
+const LIMITS = { bodyLimit: 10 * 1024 ** 2, bodyTimeout: 10_000 };
+const logger = { warn: () => undefined, error: () => undefined };
+const on = {
+  'call:started': () => undefined,
+  'call:completed': () => undefined,
+  'call:recording-available': () => undefined,
+};
 
-/** Creates a learner. Reports go to stderr, the result of {@link Learner.finish} to stdout. */
-function createLearner(app: App): Learner {
-  const { output } = app;
-  const samples: unknown[] = [];
-  const reported = new Map<string, string>();
-  return {
-    add({ body, problem, outcome }) {
-      if (problem !== undefined || outcome === 'replayed') return;
-      const sample = parse(body);
-      if (sample === undefined) return;
-      samples.push(sample);
-      if (samples.length > MAX_SAMPLES) samples.shift();
-      for (const { setting, status, candidates } of inferNames(samples).fieldNames) {
-        const [candidate] = candidates;
-        if (status !== 'found' || candidate === undefined) continue;
-        if (reported.get(setting) === candidate.name) continue;
-        reported.set(setting, candidate.name);
-        const { green } = output.messageColors;
-        output.message(
-          t`${green('learned')}  ${setting}: ${candidate.name}  (${candidate.reasons.join('; ')})`,
-        );
-      }
-    },
-    finish: () => printInferred(app, inferNames(samples)),
+/** A receiver that handles nothing, or forwards. @throws CliError 2 and 3 */
+async function createListener(
+  app: App,
+  options: ListenOptions,
+  forwardTo: string | undefined,
+): Promise<(request: IncomingMessage) => Promise<Handled>> {
+  const { verify, headerPrefix, tolerance: toleranceSeconds, answer } = options;
+  const ask = app.interactive
+    ? () => askSecret(app, 'The signing secret of the webhook')
+    : undefined;
+  // What nobody has signed is signed here: there is one way through the receiver.
+  const own = verify ? undefined : generateSecret();
+  const atStart = own === undefined ? await requiredSecrets(app.io, options, ask) : [own];
+  const store = memoryStore({ maxEntries: 10_000, onEvicted: () => undefined });
+
+  return async (request) => {
+    const { method = '', url: path = '' } = request;
+    const time = new Date().toISOString();
+    const reading = readRawBody(request, LIMITS);
+    const received = await reading.catch(() => new Uint8Array());
+    const headers: Record<string, string | string[] | undefined> = { ...request.headers };
+    if (own !== undefined) {
+      const signature = await sign({ secret: own, body: received, headerPrefix });
+      for (const [name, value] of Object.entries(signature)) headers[name.toLowerCase()] = value;
+    }
+    // A secret that is rotated in its file is known at once.
+    const isFile = verify && options.secretFile !== undefined;
+    const secret = isFile ? await requiredSecrets(app.io, options) : atStart;
+    const receiver = createReceiver({
+      ...{ secret, headerPrefix, toleranceSeconds, store, logger, on },
+      bodyLimit: LIMITS.bodyLimit,
+    });
+    const response = await receiver.receive({ method, headers, body: () => reading });
+    const { outcome, webhookId, error, eventName, callId } = response.outcome;
+    const isAuthentic = webhookId !== undefined;
+    const found =
+      outcome === 'signature-mismatch' &&
+      (await checkSignature({ headers, body: received }, { secret, headerPrefix }));
+    const cause = found && !found.verified ? found.cause : undefined;
+    const arrival: Arrival = {
+      ...{ time, method, path, status: response.status, outcome, eventName, callId },
+      verified: isAuthentic && verify,
+      problem: isAuthentic ? undefined : (cause ?? error?.message),
+      webhookId: verify ? webhookId : undefined,
+    };
+    if (isAuthentic && forwardTo !== undefined)
+      return forward(request, arrival, received, forwardTo, options.insecure, app.signal);
+    if (answer === undefined || !isAuthentic || outcome === 'replayed')
+      return { arrival, received, headers: response.headers, body: response.body };
+    const told = { ...arrival, status: answer, outcome: 'responded as told' };
+    return { arrival: told, received, headers: JSON_TYPE, body: '{}' };
   };
 }
 
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    return undefined;
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** Below the service's 30 seconds, so that it gets our response. In milliseconds. */
+const TIMEOUT_MS = 28_000;
+
+/** Statuses that the service does not get: they could pause the rule, or lose the delivery. */
+const isWithheld = (status: number): boolean =>
+  status < 200 || (status >= 300 && status < 400) || status === 404 || status === 410;
+
+/** Forwards the raw bytes and the signature headers, so that the server behind can verify them too. */
+async function forward(
+  request: IncomingMessage,
+  arrival: Arrival,
+  received: Uint8Array,
+  url: string,
+  insecure: boolean | undefined,
+  signal: AbortSignal,
+): Promise<Handled> {
+  const headers = headersToForward(request);
+  const result = await post(
+    { url, headers, body: received, timeout: TIMEOUT_MS, insecure },
+    signal,
+  );
+  const isPassedOn = result.kind === 'status' && !isWithheld(result.status);
+  const forwarded: Forwarded = {
+    ...{ url, response: describeResult(result), ms: result.ms },
+    warning: warningFor(result),
+  };
+  if (!isPassedOn) {
+    const outcome = result.kind === 'status' ? 'response withheld' : 'not forwarded';
+    const body = '{"outcome":"forwarding-failed"}';
+    return {
+      ...{ received, headers: JSON_TYPE, body },
+      arrival: { ...arrival, status: 503, outcome, forwarded },
+    };
   }
+  const { status, body } = result;
+  const { 'content-type': type } = result.headers;
+  return {
+    ...{ received, headers: type === undefined ? {} : { 'content-type': type }, body },
+    arrival: { ...arrival, status, outcome: 'forwarded', forwarded },
+  };
+}
+
+function warningFor(result: PostResult): string | undefined {
+  if (result.kind !== 'status' || !isWithheld(result.status)) return undefined;
+  const why = result.status === 404 ? ', which would pause the rule at once' : '';
+  return `The server responded ${String(result.status)}${why}. The service gets a 503. Check --forward-to: it has to be the path of the receiver, and the final URL.`;
+}
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
+]);
+
+/** The headers to forward: all but those of the connection, with their case and repetitions. */
+function headersToForward({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
+  const named = new Set((headers.connection ?? '').toLowerCase().split(/\s*,\s*/));
+  // Without a prototype, because a header may be called `constructor`.
+  const forwarded = Object.create(null) as Record<string, string[]>;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    const key = name.toLowerCase();
+    if (HOP_BY_HOP.has(key) || named.has(key)) continue;
+    (forwarded[name] ??= []).push(value);
+  }
+  return forwarded;
+}
+
+async function printArrival(
+  { output }: App,
+  arrival: Arrival,
+  received: Uint8Array,
+  withBody: boolean,
+): Promise<void> {
+  await output.print({ ...arrival, ...bodyRecord(received) }, (colors) => [
+    ...arrivalLines(colors, arrival),
+    ...(withBody ? bodyLines(received, 40).map((line) => t`  ${colors.dim(line)}`) : []),
+  ]);
+  const { bold, red } = output.messageColors;
+  const { warning } = arrival.forwarded ?? {};
+  if (warning !== undefined) output.warn(bold(red(warning)));
+}
+
+/** The body is parsed if it is JSON; otherwise it is text, or base64. */
+function bodyRecord(received: Uint8Array): object {
+  const bytes = Buffer.from(received);
+  if (!isUtf8(bytes)) return { bodyBase64: bytes.toString('base64') };
+  const body = bytes.toString('utf8');
+  try {
+    return { body: JSON.parse(body) as unknown };
+  } catch {
+    return { body };
+  }
+}
+
+function arrivalLines(colors: Colors, arrival: Arrival): Text[] {
+  const { bold, cyan, dim, green, red, yellow } = colors;
+  const { time, method, path, status, outcome, verified, problem, forwarded } = arrival;
+  const { eventName = `${method} ${path}`, callId } = arrival;
+  const paint = status < 300 ? green : status < 500 ? yellow : red;
+  const head = [
+    dim(timeOfDay(Date.parse(time))),
+    bold(eventName),
+    ...(callId === undefined ? [] : [dim(shortId(callId))]),
+    verified ? green('verified') : red('not verified'),
+    paint(status),
+    outcome,
+  ];
+  return [
+    join(head, '  '),
+    ...(problem === undefined ? [] : [t`  ${yellow(problem)}`]),
+    ...(forwarded
+      ? [t`  ${cyan('→')} ${forwarded.url}  ${forwarded.response}  ${dim(duration(forwarded.ms))}`]
+      : []),
+  ];
 }
