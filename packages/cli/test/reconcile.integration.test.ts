@@ -10,19 +10,17 @@ test('sends the missed events to a receiver in another process, which runs each 
   });
   expect(receiver.runs).toHaveLength(5);
 
-  const dry = await run([...reconcile, '--dry-run', '--json'], { env });
-  expect(dry.records().at(-1)).toEqual({
-    ...{ type: 'result', dryRun: true, seen: 30, events: 30, skipped: 0 },
-  });
-  expect(dry.records()).toHaveLength(31);
-  expect(receiver.runs).toHaveLength(5);
+  const nowhere = await run([...reconcile, '--dry-run'], { env });
+  expect(nowhere).toMatchObject({ code: 2, stdout: '' });
+  expect(nowhere.stderr).toContain('Pass --store URL');
 
   const store = ['--store', `sqlite:${file}`];
   const looked = await run([...reconcile, '--dry-run', ...store, '--json'], { env });
   expect(looked.records().at(-1)).toEqual({
-    ...{ type: 'result', dryRun: true, seen: 30, missed: 25, known: 5 },
-    ...{ failed: 0, inDeadLetters: 0, skipped: 0 },
+    ...{ type: 'result', dryRun: true, seen: 30, missed: 25, handled: 0, known: 5, failed: 0 },
+    ...{ inDeadLetters: 0, ignored: 0, skipped: 0 },
   });
+  expect(looked.records()).toHaveLength(31);
   const people = await run([...reconcile, '--dry-run', ...store], { env });
   expect(people.stdout.match(/^call:completed {2}/gm)).toHaveLength(25);
   expect(receiver.runs).toHaveLength(5);
@@ -36,7 +34,7 @@ test('sends the missed events to a receiver in another process, which runs each 
 
   const again = await run([...reconcile, '--to', receiver.url, '--json'], { env });
   expect(again.records().at(-1)).toEqual({
-    ...{ type: 'result', seen: 30, missed: 0, handled: 0, known: 30, failed: 0 },
+    ...{ type: 'result', dryRun: false, seen: 30, missed: 0, handled: 0, known: 30, failed: 0 },
     ...{ inDeadLetters: 0, ignored: 0, skipped: 0 },
   });
 

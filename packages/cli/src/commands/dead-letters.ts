@@ -1,4 +1,4 @@
-import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import type { StoredDeadLetter } from '@call-webhooks/core';
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -18,127 +18,99 @@ import {
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { bodyLines, dateTime } from '../terminal/format.ts';
 import { askYesNo } from '../terminal/prompts.ts';
-import { type Column, pairs, paragraph, table } from '../terminal/table.ts';
+import { pairs, paragraph, table } from '../terminal/table.ts';
 import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 import { redriveCommand } from './redrive.ts';
-
-/** `dead-letters`: what a receiver gave up, in its store. */
-export function deadLettersCommand(app: App, base: Command): Command {
-  return base
-    .addCommand(listCommand(app))
-    .addCommand(causesCommand(app))
-    .addCommand(showCommand(app))
-    .addCommand(redriveCommand(app))
-    .addCommand(removeCommand(app))
-    .addHelpText(
-      'after',
-      examples(['dead-letters list --store sqlite:calls.db', 'What failed for good']),
-    );
-}
 
 interface ListOptions extends StoreOptions, FilterOptions {
   readonly limit: number;
 }
 
-function listCommand(app: App): Command {
-  const command = app
-    .command('list', 'List dead letters, those that failed longest ago first')
-    .option('--tenant <name>', 'only those of this tenant')
-    .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50);
-  return withStoreOptions(withFilterOptions(command))
-    .addHelpText(
-      'after',
-      examples(
-        ['dead-letters list --store sqlite:calls.db', 'What failed for good'],
-        ['dead-letters list --since 2h --json | jq -r .id', 'The ids of the last two hours'],
-      ),
+/** `dead-letters`: what a receiver gave up, in its store. */
+export function deadLettersCommand(app: App, base: Command): Command {
+  const command = (name: string, what: string) => withStoreOptions(app.command(name, what));
+  const reading = <Options extends StoreOptions>(
+    run: (app: App, opened: OpenedStore, options: Options) => Promise<undefined>,
+  ) =>
+    app.action((options: Options) =>
+      withStore(app, options, (opened) => run(app, opened, options), true),
+    );
+  return base
+    .addCommand(
+      withFilterOptions(command('list', 'List dead letters, those that failed longest ago first'))
+        .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50)
+        .action(reading(list)),
     )
-    .action(
-      app.action((options: ListOptions) =>
-        withStore(app, options, (opened) => printLetters(app, opened, options), true),
+    .addCommand(
+      withFilterOptions(
+        command('causes', 'Group dead letters by what failed: the most frequent first'),
+      ).action(reading(causes)),
+    )
+    .addCommand(
+      command('show', 'Show a dead letter: its error, its history and its body')
+        .argument('<id>', 'its id or the beginning of it')
+        .option('--reveal', 'show personal data: the body as it was sent')
+        .addHelpText(
+          'after',
+          '\nValues of the body are hidden unless you pass --reveal. Ids and times are shown.',
+        )
+        .action(
+          app.action((id: string, options: ShowOptions) =>
+            withStore(app, options, (opened) => show(app, opened, id, options), true),
+          ),
+        ),
+    )
+    .addCommand(redriveCommand(app))
+    .addCommand(
+      command('remove', 'Remove dead letters for good')
+        .argument('<id...>', 'their ids, or the beginnings of them')
+        .option('-y, --yes', 'do not ask')
+        .addHelpText(
+          'after',
+          '\nThe event stays known as dead-lettered for as long as the store remembers it.',
+        )
+        .action(
+          app.action((ids: string[], options: RemoveOptions) =>
+            withStore(app, options, (opened) => remove(app, opened, ids, options)),
+          ),
+        ),
+    )
+    .addHelpText(
+      'afterAll',
+      examples(
+        ['dead-letters causes --store sqlite:calls.db', 'What failed, and how often'],
+        ['dead-letters list --since 2h --json | jq -r .id', 'The ids of the last two hours'],
+        ['dead-letters show 1f2e', 'Why it failed'],
+        ['dead-letters redrive 1f2e --to 3000/hook', 'Run one once more'],
+        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'All of one cause'],
+        ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'All'],
       ),
     );
 }
 
-async function printLetters(
+async function list(
   { output, signal }: App,
-  { deadLetters, doubt }: OpenedStore,
+  opened: OpenedStore,
   options: ListOptions,
 ): Promise<undefined> {
   const found: ListedDeadLetter[] = [];
   let more = 0;
-  for await (const letter of lettersOf(deadLetters, options)) {
+  for await (const letter of lettersOf(opened.deadLetters, options)) {
     if (found.length < options.limit) found.push(letter);
     else more++;
     signal.throwIfAborted();
   }
-  const isFiltered = filterOf(options) !== undefined || options.cause !== undefined;
   if (output.json) for (const letter of found) await output.print(letter);
-  else if (found.length === 0)
-    output.message(isFiltered ? 'There are no such dead letters.' : 'There are no dead letters.');
-  else {
+  else if (found.length > 0) {
     await output.print(found, (colors) => rows(colors, found, output.columns));
     if (output.columns !== Infinity)
       output.message('For a whole error: call-webhooks dead-letters show ID');
   }
-  const reason = found.length === 0 ? await doubt?.() : undefined;
-  if (reason !== undefined) output.warn(reason);
+  if (found.length === 0) await tellNone(output, opened, options);
   if (more > 0)
     output.message(`${String(more)} more. To see them: --limit ${String(found.length + more)}`);
   return undefined;
 }
-
-function causesCommand(app: App): Command {
-  const command = app
-    .command('causes', 'Group dead letters by what failed: the most frequent first')
-    .option('--tenant <name>', 'only those of this tenant');
-  return withStoreOptions(withFilterOptions(command))
-    .addHelpText(
-      'after',
-      examples(
-        ['dead-letters causes', 'What failed, and how often'],
-        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'Redrive those of one cause'],
-      ),
-    )
-    .action(
-      app.action((options: StoreOptions & FilterOptions) =>
-        withStore(app, options, (opened) => printCauses(app, opened, options), true),
-      ),
-    );
-}
-
-async function printCauses(
-  { output }: App,
-  { deadLetters, doubt }: OpenedStore,
-  options: FilterOptions,
-): Promise<undefined> {
-  const { causes, isWhole } = await causesOf(deadLetters, options);
-  if (output.json) for (const cause of causes) await output.print(cause);
-  else if (causes.length === 0) output.message('There are no dead letters.');
-  else
-    await output.print(causes, (colors) => {
-      const head = [{ title: 'count' }, { title: 'cause', cut: 'id' as const }, { title: 'last' }];
-      const cells = causes.map(({ count, id, lastAt, eventNames, text }) => [
-        count,
-        id,
-        dateTime(lastAt),
-        text,
-        eventNames.join(', '),
-      ]);
-      return table(
-        colors,
-        [...head, { title: 'error' }, { title: 'events' }],
-        cells,
-        output.columns,
-      );
-    });
-  const reason = causes.length === 0 ? await doubt?.() : undefined;
-  if (reason !== undefined) output.warn(reason);
-  if (!isWhole) output.message(`These are the first ${String(MAX_GROUPED)} letters.`);
-  return undefined;
-}
-
-const TENANT: Column = { title: 'tenant', cut: 'end' };
 
 function rows(colors: Colors, letters: readonly ListedDeadLetter[], columns: number): Text[] {
   const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
@@ -147,7 +119,7 @@ function rows(colors: Colors, letters: readonly ListedDeadLetter[], columns: num
     [
       { title: 'failed' },
       { title: 'id', cut: 'id' },
-      ...(hasTenants ? [TENANT] : []),
+      ...(hasTenants ? [{ title: 'tenant' }] : []),
       { title: 'event' },
       { title: 'error' },
     ],
@@ -162,41 +134,56 @@ function rows(colors: Colors, letters: readonly ListedDeadLetter[], columns: num
   );
 }
 
+async function causes(
+  { output }: App,
+  opened: OpenedStore,
+  options: StoreOptions & FilterOptions,
+): Promise<undefined> {
+  const { causes: found, isWhole } = await causesOf(opened.deadLetters, options);
+  if (output.json) for (const cause of found) await output.print(cause);
+  else if (found.length > 0)
+    await output.print(found, (colors) => {
+      const titles = ['count', 'cause', 'last', 'error', 'events'].map((title) => ({ title }));
+      const cells = found.map(({ count, id, lastAt, eventNames, text }) => [
+        ...[count, id.slice(0, 8), dateTime(lastAt), text, eventNames.join(', ')],
+      ]);
+      return table(colors, titles, cells, output.columns);
+    });
+  if (found.length === 0) await tellNone(output, opened, options);
+  if (!isWhole) output.message(`These are the first ${String(MAX_GROUPED)} letters.`);
+  return undefined;
+}
+
+/** There are none, or it is not the store of the receiver. */
+async function tellNone(
+  output: App['output'],
+  { doubt }: OpenedStore,
+  options: FilterOptions,
+): Promise<void> {
+  const isFiltered = filterOf(options) !== undefined || options.cause !== undefined;
+  output.message(isFiltered ? 'There are no such dead letters.' : 'There are no dead letters.');
+  const reason = await doubt?.();
+  if (reason !== undefined) output.warn(reason);
+}
+
 interface ShowOptions extends StoreOptions {
   readonly reveal?: boolean;
 }
 
-function showCommand(app: App): Command {
-  const command = app
-    .command('show', 'Show a dead letter: its error, its history and its body')
-    .argument('<id>', 'its id or the beginning of it')
-    .option('--reveal', 'show personal data: the body as it was sent');
-  return withStoreOptions(command)
-    .addHelpText(
-      'after',
-      `
-Values of the body are hidden unless you pass --reveal. Ids and times are shown.
-${examples(['dead-letters show 1f2e', 'Why it failed'], ['dead-letters show 1f2e --reveal', 'With the body as it was sent'])}`,
-    )
-    .action(
-      app.action((id: string, options: ShowOptions) =>
-        withStore(app, options, ({ deadLetters }) => show(app, deadLetters, id, options), true),
-      ),
-    );
-}
-
 async function show(
   { output }: App,
-  deadLetters: DeadLetters,
+  { deadLetters }: OpenedStore,
   id: string,
   { reveal }: ShowOptions,
 ): Promise<undefined> {
   const letter = await findLetter(deadLetters, id);
-  const { rawBody: _rawBody, ...record } = letter;
-  const body = reveal ? wholeBody(letter) : shownBody(letter);
-  const text =
+  const { rawBody, ...record } = letter;
+  const text = Buffer.from(rawBody).toString('utf8');
+  const isText = Buffer.from(text).equals(rawBody);
+  const body = !reveal ? shownBody(letter) : isText ? text : rawBody;
+  const shown =
     typeof body === 'string' ? { body } : { base64: Buffer.from(body).toString('base64') };
-  await output.print({ ...record, ...text }, (colors) => [
+  await output.print({ ...record, ...shown }, (colors) => [
     ...detailLines(colors, letter, output.columns),
     ...bodyLines(body, Infinity).map((line) => t`  ${line}`),
   ]);
@@ -230,28 +217,9 @@ interface RemoveOptions extends StoreOptions {
   readonly yes?: boolean;
 }
 
-function removeCommand(app: App): Command {
-  const command = app
-    .command('remove', 'Remove dead letters for good')
-    .argument('<id...>', 'their ids, or the beginnings of them')
-    .option('-y, --yes', 'do not ask');
-  return withStoreOptions(command)
-    .addHelpText(
-      'after',
-      `
-The event stays known as dead-lettered for as long as the store remembers it.
-${examples(['dead-letters remove 1f2e', 'Give an event up'])}`,
-    )
-    .action(
-      app.action((ids: string[], options: RemoveOptions) =>
-        withStore(app, options, ({ deadLetters }) => remove(app, deadLetters, ids, options)),
-      ),
-    );
-}
-
 async function remove(
   app: App,
-  deadLetters: DeadLetters,
+  { deadLetters }: OpenedStore,
   given: readonly string[],
   { yes = false }: RemoveOptions,
 ): Promise<undefined> {
@@ -266,10 +234,4 @@ async function remove(
     await app.output.print({ id, removed }, () => t`${id}  ${removed ? 'removed' : 'was gone'}`);
   }
   return undefined;
-}
-
-/** The body as it was sent: a text, where it is one. */
-function wholeBody({ rawBody }: StoredDeadLetter): string | Uint8Array {
-  const text = Buffer.from(rawBody).toString('utf8');
-  return Buffer.from(text).equals(rawBody) ? text : rawBody;
 }

@@ -21,12 +21,8 @@ import {
   withTargetOptions,
 } from '../input/target.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
-import {
-  isStoreGiven,
-  type StoreOptions,
-  withStore,
-  withStoreOptions,
-} from '../store/open-store.ts';
+import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import type { Output } from '../terminal/output.ts';
 import { dateTime, duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
@@ -53,10 +49,7 @@ export function reconcileCommand(app: App, base: Command): Command {
       time,
     )
     .option('--to <url>', 'the URL of the running receiver')
-    .option(
-      '--dry-run',
-      'send nothing; with --store: tell what was missed, without: list all that would be sent',
-    )
+    .option('--dry-run', 'send nothing, but tell what was missed; needs --store')
     .addOption(
       durationOption(
         '--remember-for <duration>',
@@ -98,34 +91,46 @@ ${examples(
 
 async function run(app: App, options: Options): Promise<number> {
   const { to, dryRun = false, rememberFor, recordings, concurrency } = options;
+  const { output, signal } = app;
   if (to === undefined && !dryRun)
     throw badInput('Which receiver?', 'Pass --to URL, or --dry-run to send nothing.');
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
   const client = await serviceClient(app, options);
-  const looksUp = dryRun && isStoreGiven(app, options);
-  const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
-  const report = new Report(app, looksUp ? 'look-up' : dryRun ? 'list' : 'send');
-  const { onEvent, onProgress } = report;
-  const request = { client, ...window, fieldNames: names, recordings, concurrency };
-  const hooks = { onEvent, onProgress, signal: app.signal };
+  const bar = showProgress(app.io, (seen) => `${String(seen)} calls`);
+  let printing = Promise.resolve();
+  let soFar: ReconcileResult | undefined;
+  const request = {
+    ...{ client, ...window, fieldNames: names, recordings, concurrency, signal },
+    onEvent: (event: ReconciledEvent) => {
+      bar.clear();
+      printing = printing.then(() => printEvent(output, event, dryRun));
+    },
+    onProgress: (result: ReconcileResult) => {
+      soFar = result;
+      bar.update(result.seen, undefined);
+    },
+  };
+  const end = async (result: ReconcileResult | undefined) => {
+    await printing;
+    bar.clear();
+    if (result) await printResult(output, result, dryRun);
+  };
   try {
-    const result = looksUp
-      ? await lookUp(app, options, { ...request, ...hooks })
-      : await reconcile({
-          ...{ ...request, ...hooks, store: { rememberFor } },
-          receiver: target ? httpReceiver(target) : noReceiver,
-        });
-    await report.end();
-    await report.print(result);
-    if (result.seen === 0) tellWindow(app, options, window);
+    const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
+    const result = target
+      ? await reconcile({ ...request, store: { rememberFor }, receiver: httpReceiver(target) })
+      : await lookUp(app, options, request);
+    await end(result);
+    if (result.seen === 0) {
+      output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
+      if (options.until === undefined)
+        output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
+    }
     return result.failed > 0 ? EXIT.receiverFailed : EXIT.done;
   } catch (error) {
-    await report.end();
-    if (!dryRun && report.result) {
-      await report.print(report.result);
-      tellHowToGoOn(app, window);
-    }
+    await end(dryRun ? undefined : soFar);
+    if (soFar && !dryRun) tellHowToGoOn(output, window);
     if (error instanceof WebhookError && error.message.includes('fieldNames'))
       throw badInput(
         error.message,
@@ -146,19 +151,45 @@ export const lookUp = (
     options,
     ({ store: known }) => {
       const store = { ...known, rememberFor: options.rememberFor };
-      return reconcile({ ...request, receiver: noReceiver, store, dryRun: true });
+      const receiver: ReconcileReceiver = {
+        deliver: () => Promise.resolve({ outcome: 'ignored' }), // it is never asked
+      };
+      return reconcile({ ...request, receiver, store, dryRun: true });
     },
     true,
   );
 
-function tellWindow({ output }: App, options: Options, { since, until }: Window): void {
-  output.message(`No call began from ${dateTime(since)} to ${dateTime(until)}.`);
-  if (options.until === undefined)
-    output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
+/** With `--json`, every event; else those that are missed, or failed. */
+async function printEvent(
+  output: Output,
+  { callId, event: { eventName }, outcome, state, missed }: ReconciledEvent,
+  dryRun: boolean,
+): Promise<void> {
+  if (output.json) await output.print({ type: 'event', eventName, callId, outcome, state, missed });
+  else if (dryRun && missed) await output.print(undefined, () => t`${eventName}  ${callId}`);
+  else if (missed && outcome !== 'handled' && outcome !== 'queued')
+    output.message(t`${callId}  ${eventName}  failed: ${outcome ?? ''}`);
+}
+
+async function printResult(
+  output: Output,
+  { stoppedEarly: _never, ...result }: ReconcileResult,
+  dryRun: boolean,
+): Promise<void> {
+  const { seen, missed, handled, known, inDeadLetters, failed, ignored, skipped } = result;
+  await output.print({ type: 'result', dryRun, ...result }, ({ bold }) => {
+    const ran = dryRun ? '' : `${String(handled)} handled, `;
+    const dead = inDeadLetters > 0 ? `, ${String(inDeadLetters)} in the dead letters` : '';
+    const unhandled = ignored > 0 ? `, ${String(ignored)} without a handler` : '';
+    const others = skipped > 0 ? `, ${String(skipped)} skipped` : '';
+    return t`${seen} calls: ${bold(missed)} events missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
+  });
+  if (inDeadLetters > 0)
+    output.message('To run what is in the dead letters: call-webhooks dead-letters redrive');
 }
 
 /** With times, since a duration would begin later. */
-function tellHowToGoOn({ output }: App, { since, until }: Window): void {
+function tellHowToGoOn(output: Output, { since, until }: Window): void {
   output.message('The run did not finish. The receiver remembers what it has handled.');
   output.message('To go on, run the command again with these times:');
   output.message(`  --since ${since.toISOString()} --until ${until.toISOString()}`);
@@ -202,76 +233,6 @@ export function windowOf({ since, until, rememberFor }: WindowOptions, now: numb
   return { since, until: end };
 }
 
-/** Prints what becomes of the events while a reconciliation runs, and then the result. */
-class Report {
-  /** So far. */
-  result: ReconcileResult | undefined;
-  readonly #app: App;
-  readonly #does: 'send' | 'list' | 'look-up';
-  readonly #bar: ReturnType<typeof showProgress>;
-  #printing = Promise.resolve();
-
-  constructor(app: App, does: 'send' | 'list' | 'look-up') {
-    this.#app = app;
-    this.#does = does;
-    this.#bar = showProgress(app.io, (seen) => `${String(seen)} calls`);
-  }
-
-  readonly onEvent = ({ callId, event, outcome, state, missed }: ReconciledEvent): void => {
-    const { output } = this.#app;
-    const { eventName } = event;
-    const does = this.#does;
-    const found = { send: { outcome, missed }, list: {}, 'look-up': { state, missed } }[does];
-    const record = { type: 'event', eventName, callId, ...found };
-    const isShown = output.json || does === 'list' || (does === 'look-up' && missed);
-    if (isShown) {
-      this.#bar.clear();
-      this.#printing = this.#printing.then(() =>
-        output.print(record, ({ bold }) => t`${eventName}  ${bold(callId)}`),
-      );
-    } else if (does === 'send' && missed && outcome !== 'handled' && outcome !== 'queued') {
-      this.#bar.clear();
-      output.message(t`${callId}  ${eventName}  failed: ${outcome ?? ''}`);
-    }
-  };
-
-  readonly onProgress = (result: ReconcileResult): void => {
-    this.result = result;
-    this.#bar.update(result.seen, undefined);
-  };
-
-  /** Waits until all events are printed, and removes the bar. */
-  async end(): Promise<void> {
-    await this.#printing;
-    this.#bar.clear();
-  }
-
-  /** Prints the result of all. */
-  async print({ stoppedEarly: _never, ...result }: ReconcileResult): Promise<void> {
-    const { seen, missed, handled, known, inDeadLetters, failed, ignored, skipped } = result;
-    const does = this.#does;
-    const record = {
-      send: result,
-      list: { dryRun: true, seen, events: ignored, skipped },
-      'look-up': { dryRun: true, seen, missed, known, failed, inDeadLetters, skipped },
-    }[does];
-    await this.#app.output.print({ type: 'result', ...record }, ({ bold }) => {
-      const dead = inDeadLetters > 0 ? `, ${String(inDeadLetters)} in the dead letters` : '';
-      const unhandled = ignored > 0 ? `, ${String(ignored)} without a handler` : '';
-      const others = skipped > 0 ? `, ${String(skipped)} skipped` : '';
-      if (does === 'list') return t`${seen} calls, ${bold(ignored)} events would be sent${others}`;
-      const ran = does === 'send' ? `${String(handled)} handled, ` : '';
-      return t`${seen} calls: ${bold(missed)} events missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
-    });
-    if (does === 'list')
-      this.#app.output.message('To see which of them were missed, pass the store: --store URL');
-    if (inDeadLetters > 0)
-      this.#app.output.message(
-        'To run what is in the dead letters: call-webhooks dead-letters redrive',
-      );
-  }
-}
-
 /**
  * A running receiver, as `reconcile` uses one. It gets each event as a signed webhook, and knows by its
  * own store which of them it has handled.
@@ -286,8 +247,3 @@ function httpReceiver(target: Target): ReconcileReceiver {
     },
   };
 }
-
-/** For `--dry-run`: no event is sent. */
-const noReceiver: ReconcileReceiver = {
-  deliver: () => Promise.resolve({ outcome: 'ignored' as const }),
-};

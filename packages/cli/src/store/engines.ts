@@ -30,10 +30,10 @@ export interface StoreReport {
   }[];
 }
 
-type Opened = OpenedStore & { close(): Promise<void> };
+type Opened = OpenedStore & { readonly close: () => Promise<unknown> };
 
 /** How a store is opened. */
-export interface Opening {
+interface Opening {
   readonly url: string;
   readonly prefix: string | undefined;
   /** Whether nothing may be written. */
@@ -156,9 +156,7 @@ const openRedis: Engine = async ({ url, prefix }) => {
         ? undefined
         : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, --prefix is that and the prefix of the receiver, such as myapp:call-webhooks.`;
     },
-    async close() {
-      await close();
-    },
+    close,
   };
 };
 
@@ -244,35 +242,23 @@ const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) 
   const file = url.slice('sqlite:'.length);
   // A wrong path would make a new, empty file.
   if (!existsSync(file)) throw environmentError(`There is no file ${file}.`, 'Check the path.');
-  const reading = await openWithInstalled(sqliteClients(true), file);
-  const close = (db: Handle) => Promise.resolve(db.close()).then(ignore);
-  let tables: readonly string[];
+  const handle = await openWithInstalled(sqliteClients(readOnly), file);
+  const close = async () => void (await handle.close());
+  const db = readOnly ? withoutSetup(handle) : handle;
   try {
-    tables = tablesOf(reading, file, prefix);
-  } catch (error) {
-    await close(reading);
-    throw error;
-  }
-  if (readOnly) {
-    const db = withoutSetup(reading);
+    const tables = tablesOf(db, file, prefix);
+    // They are created when the first event is given up.
+    const isEmpty = readOnly && !tables.includes(`${prefix}dead_letters`);
     return {
       store: sqliteStore(db, { prefix }),
+      deadLetters: isEmpty ? memoryDeadLetters() : sqliteDeadLetters(db, { prefix }),
       inspect: () => Promise.resolve(sqliteReport(db)),
-      // They are created when the first event is given up.
-      deadLetters: tables.includes(`${prefix}dead_letters`)
-        ? sqliteDeadLetters(db, { prefix })
-        : memoryDeadLetters(),
-      close: () => close(reading),
+      close,
     };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  await close(reading);
-  const db = await openWithInstalled(sqliteClients(false), file);
-  return {
-    store: sqliteStore(db, { prefix }),
-    deadLetters: sqliteDeadLetters(db, { prefix }),
-    inspect: () => Promise.resolve(sqliteReport(db)),
-    close: () => close(db),
-  };
 };
 
 function sqliteReport(db: SqliteDatabase): StoreReport {
@@ -317,7 +303,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
 };
 
 /** A package, and how it opens a URL. */
-export interface ClientPackage<Client> {
+interface ClientPackage<Client> {
   readonly name: string;
   readonly open: (module: never, url: string) => Client;
 }
@@ -327,7 +313,7 @@ export interface ClientPackage<Client> {
  * this program.
  * @throws CliError 3 when none is installed
  */
-export async function openWithInstalled<Client>(
+async function openWithInstalled<Client>(
   packages: readonly ClientPackage<Client>[],
   url: string,
 ): Promise<Client> {

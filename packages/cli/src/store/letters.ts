@@ -21,7 +21,7 @@ export interface FilterOptions {
   readonly cause?: string;
 }
 
-/** Adds `--event`, `--reason`, `--cause`, `--since` and `--until`. */
+/** Adds the flags of {@link FilterOptions}. */
 export const withFilterOptions = (command: Command): Command =>
   command
     .option('--event <name>', 'only of this event')
@@ -30,7 +30,8 @@ export const withFilterOptions = (command: Command): Command =>
     )
     .option('--cause <id>', 'only of this cause; see: call-webhooks dead-letters causes')
     .option('--since <time>', 'failed then or later: 2h (ago), 2026-01-31T12:00Z', time)
-    .option('--until <time>', 'failed before', time);
+    .option('--until <time>', 'failed before', time)
+    .option('--tenant <name>', 'only those of this tenant');
 
 /** The filter of the flags, which a store applies; `undefined` if none is given. */
 export function filterOf(options: FilterOptions): DeadLetterFilter | undefined {
