@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SECRET } from './support/receiver.ts';
+import { startSimulator } from '@call-webhooks/simulator';
+import { receiver, SECRET } from './support/receiver.ts';
 
 // The program in its own process: signals, closed pipes and real streams.
 const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
 
-const program = (argv: string[]) =>
+const program = (argv: string[], env: Record<string, string> = {}) =>
   spawn(process.execPath, [...FLAGS, BIN, ...argv], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_ENV: 'test', CALL_WEBHOOK_SECRET: SECRET },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'test', CALL_WEBHOOK_SECRET: SECRET, ...env },
   });
 
 describe('the program as a process', () => {
@@ -82,3 +82,35 @@ describe('the program as a process', () => {
     expect(stderr).not.toContain('\u001b');
   });
 });
+
+// Node from 22.21 and 24.5 on uses a proxy when it is told to.
+test('a proxy in the environment is never asked for what runs on this machine', async () => {
+  let asked = 0;
+  const proxy = createServer((socket) => {
+    asked++;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`;
+  const target = await receiver();
+  const simulator = await startSimulator({ clock: 'manual', seed: 7 });
+  simulator.rules.forwardTo(target.url);
+  const env = {
+    ...{ HTTP_PROXY: url, http_proxy: url, HTTPS_PROXY: url, https_proxy: url },
+    ...{ NODE_USE_ENV_PROXY: '1', CALL_WEBHOOKS_SIMULATOR: simulator.url },
+  };
+  for (const argv of [
+    ['clock'],
+    ['trigger', 'call:started', '--wait'], // also the stream of updates
+    ['calls'],
+    ['send', 'call:started', '--to', target.url],
+  ]) {
+    const child = program(argv, env);
+    const [stderr, exit] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect({ argv, exit, stderr }).toEqual({ argv, exit: [0, null], stderr: '' });
+  }
+  expect(asked).toBe(0);
+  await simulator.close();
+  await target.close();
+  proxy.close();
+}, 240_000);

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
-import { EVENT_NAMES, sign } from '@call-webhooks/core';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import { sign } from '@call-webhooks/core';
+import { callCompleted, callRecordingAvailable, callStarted } from '@call-webhooks/testing';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -23,8 +22,10 @@ import { bodyLines, duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
 import { type Colors, isPrintable, t, type Text } from '../terminal/text.ts';
 
-interface SendOptions extends SecretOptions, BodyOptions, ReceiverOptions {
+interface SendOptions extends SecretOptions, ReceiverOptions {
   readonly to: string;
+  readonly data?: string;
+  readonly set?: readonly string[];
   readonly curl?: boolean;
   readonly header?: readonly string[];
   readonly headerPrefix?: string;
@@ -78,7 +79,7 @@ async function sendDelivery(app: App, eventName: string, options: SendOptions): 
   if (options.curl) {
     const isFile = options.set === undefined && options.data?.startsWith('@');
     const file = isFile ? options.data?.slice(1) : undefined;
-    const command = curlCommand({ url, headers, body, file });
+    const command = curlCommand(url, headers, body, file);
     if (output.json) await output.print({ command });
     else await output.write(`${command}\n`);
     return EXIT.done;
@@ -100,22 +101,12 @@ function resultLines({ green, red, dim }: Colors, result: PostResult): Text[] {
   return [head, ...(result.kind === 'status' ? bodyLines(result.body, 20) : [])];
 }
 
-/** The flags that make up a body. */
-interface BodyOptions {
-  readonly data?: string | undefined;
-  readonly set?: readonly string[] | undefined;
-}
-
 /**
  * The body of a delivery: the given bytes, or a sample of the event. With `--set`, JSON is parsed
  * and written again.
  * @throws CliError
  */
-async function bodyOf(
-  io: Io,
-  eventName: string,
-  { data, set = [] }: BodyOptions,
-): Promise<Uint8Array> {
+async function bodyOf(io: Io, eventName: string, { data, set = [] }: SendOptions): Promise<Buffer> {
   if (data !== undefined && set.length === 0) return readData(io, data);
   const fields = data === undefined ? sampleOf(eventName) : parseObject(await readData(io, data));
   return Buffer.from(JSON.stringify(setFields(fields, set)));
@@ -132,50 +123,17 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> {
   throw badInput('--set needs a JSON object, but the data is not one.', 'Remove --set.');
 }
 
-/** Sample bodies. The names of seven fields are guesses: the spec does not show them. */
-const SAMPLES: Readonly<Record<string, (now: number) => Record<string, unknown>>> = {
-  'call:started': (now) => callBody('call:started', now),
-  'call:completed': (now) => ({
-    ...callBody('call:completed', now - 61_000),
-    [DEFAULT_FIELD_NAMES.endedAt]: new Date(now).toISOString(),
-  }),
-  'call:recording-available'(now) {
-    const callId = randomId();
-    return {
-      eventName: 'call:recording-available',
-      eventId: `${callId}:recording-available`,
-      callId,
-      userId: 'user-1',
-      workspaceId: 'workspace-1',
-      recordingStartedAt: new Date(now - 62_000).toISOString(),
-      recordingDurationSeconds: 61,
-      occurredAt: new Date(now).toISOString(),
-      recordingUrl: `https://api.example.com/v1/calls/${callId}/recording`,
-    };
-  },
+const SAMPLES: Readonly<Record<string, () => object>> = {
+  'call:started': callStarted,
+  'call:completed': callCompleted,
+  'call:recording-available': callRecordingAvailable,
 };
-
-function callBody(eventName: string, now: number): Record<string, unknown> {
-  const names = DEFAULT_FIELD_NAMES;
-  return {
-    eventName,
-    callId: randomId(),
-    [names.placedBy]: 'user-1',
-    [names.createdAt]: now,
-    [names.calledNumber]: '+12025550101',
-    [names.calledEmail]: 'ada@example.com',
-    [names.calledName]: 'Ada Example',
-    [names.dialedAt]: new Date(now).toISOString(),
-    fromPhoneNumber: { number: '+12025550199', label: 'Main line' },
-  };
-}
-
-const randomId = () => randomBytes(12).toString('hex');
 
 function sampleOf(eventName: string): Record<string, unknown> {
   const sample = Object.hasOwn(SAMPLES, eventName) ? SAMPLES[eventName] : undefined;
-  if (sample) return sample(Date.now());
-  const suggestion = didYouMean(eventName, EVENT_NAMES, `Samples: ${EVENT_NAMES.join(', ')}.`);
+  if (sample) return { ...sample() };
+  const names = Object.keys(SAMPLES);
+  const suggestion = didYouMean(eventName, names, `Samples: ${names.join(', ')}.`);
   throw badInput(
     `There is no sample of ${eventName}.`,
     `${suggestion} For any other event, pass its body: --data @file`,
@@ -185,42 +143,34 @@ function sampleOf(eventName: string): Record<string, unknown> {
 /** Quotes a text for POSIX shells. */
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The parts of a curl command. */
-interface CurlRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-  /** The file that holds the body, if curl can read it from there. */
-  readonly file?: string | undefined;
-}
-
 /**
  * The curl command that sends exactly these bytes.
+ * @param file holds the body, if curl can read it from there
  * @throws CliError 2 for a body that cannot be part of a command line, and is not in a file
  */
-function curlCommand({ url, headers, body, file }: CurlRequest): string {
-  const data =
-    file === undefined
-      ? `--data-raw ${shellQuote(textOf(body))}`
-      : `--data-binary ${shellQuote(`@${file}`)}`;
+function curlCommand(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  file: string | undefined,
+): string {
+  const text = body.toString('utf8');
+  if (file === undefined && !(isUtf8(body) && isPrintable(text)))
+    throw badInput(
+      'This body contains bytes that cannot be part of a command line.',
+      'Save it to a file and pass --data @file.',
+    );
   const lines = [
     // Without --globoff, curl expands brackets and braces in a URL.
     `curl --globoff --request POST ${shellQuote(url)}`,
     ...Object.entries(headers).map(
       ([name, value]) => `--header ${shellQuote(`${name}: ${value}`)}`,
     ),
-    data,
+    file === undefined
+      ? `--data-raw ${shellQuote(text)}`
+      : `--data-binary ${shellQuote(`@${file}`)}`,
   ];
   return lines.join(' \\\n  ');
-}
-
-function textOf(body: Uint8Array): string {
-  const text = Buffer.from(body).toString('utf8');
-  if (isUtf8(body) && isPrintable(text)) return text;
-  throw badInput(
-    'This body contains bytes that cannot be part of a command line.',
-    'Save it to a file and pass --data @file.',
-  );
 }
 
 interface SignOptions extends SecretOptions {

@@ -243,7 +243,7 @@ const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) 
   // A wrong path would make a new, empty file.
   if (!existsSync(file)) throw environmentError(`There is no file ${file}.`, 'Check the path.');
   const handle = await openWithInstalled(sqliteClients(readOnly), file);
-  const close = async () => void (await handle.close());
+  const close = () => Promise.resolve(handle.close());
   const db = readOnly ? withoutSetup(handle) : handle;
   try {
     const tables = tablesOf(db, file, prefix);
