@@ -134,6 +134,23 @@ describe('infer', () => {
   });
 });
 
+test('listen --learn prints the options at the end', async () => {
+  const env = { CALL_WEBHOOK_SECRET: SECRET };
+  const listener = start(['listen', '--port', '0', '--no-body', '--learn'], { env });
+  await listener.until('Listening at');
+  const [url = ''] = /http:\/\/\S+/.exec(listener.stderr()) ?? [];
+  const send = (secret: string, body: object) =>
+    run(['send', 'x', '--to', url, '--secret', secret, '--data', JSON.stringify(body)]);
+  const forger = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  await send(forger, { ...events()[0], fake: 'fake@example.com' });
+  for (const body of events()) await send(SECRET, body);
+  listener.stop();
+  expect(await listener.code).toBe(130);
+  for (const [setting, name] of Object.entries(NAMES))
+    expect(listener.stdout()).toContain(`  ${setting}: '${name}', //`);
+  expect(listener.stdout() + listener.stderr()).not.toContain('fake');
+});
+
 test('a receiver that lacks details is complete with what infer finds', async () => {
   const target = await receiver();
   const handle = () => undefined;
@@ -170,7 +187,7 @@ describe('infer reads what other commands print', () => {
   const printed = { calls: '', listened: '', shown: '' };
   beforeAll(async () => {
     const simulator = await startSimulator({ clock: 'manual', seed: 7, fieldNames: NAMES });
-    const listener = start(['listen', '--port', '0', '--no-verify', '--json']);
+    const listener = start(['listen', '--port', '0', '--no-verify', '--json', '--learn']);
     await listener.until('"ready"');
     const [url = ''] = /http:[^"]+/.exec(listener.stdout()) ?? [];
     simulator.rules.forwardTo(url);

@@ -63,6 +63,7 @@ describe('rules', () => {
     [['remove', 'nope'], 'There is no rule nope.'],
     [['pause', 'nope'], 'There is no rule nope.'],
     [['create', '--url', 'https://example.com'], '--allow-external'],
+    [['create', '--url', '3000/hook', '--payload', '{}'], 'needs a call event'],
   ])('%j is exit code 2, with a fix', async (argv, message) => {
     const { code, stderr } = await cli(...argv);
     expect(code).toBe(2);

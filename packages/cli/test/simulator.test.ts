@@ -148,8 +148,9 @@ describe('rules, chaos and the clock', () => {
     expect((await cli('clock', 'show')).stdout).toContain('nothing is due');
   });
 
-  test('the secret of a new rule is shown only on request', async () => {
-    const argv = ['rules', 'create', '--url', target.url, '--trigger', 'call:started'];
+  test('a rule with a custom payload; its secret is shown only on request', async () => {
+    const create = ['rules', 'create', '--url', target.url, '--trigger', 'call:started'];
+    const argv = [...create, '--payload', '{"id":"{{callId}}"}'];
     const quiet = await cli(...argv);
     expect(quiet.stdout).not.toContain('whsec_');
     expect((await cli(...argv, '--show-secret')).stdout).toMatch(/whsec_\S{20,}/);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inferNames } from '@call-webhooks/client/infer';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
 import { readRawBody } from '@call-webhooks/core/node';
 import type { Command } from 'commander';
@@ -16,6 +17,7 @@ import { bodyLines, duration, timeOfDay } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
 import { shortId } from '../terminal/table.ts';
 import { type Colors, join, t, type Text } from '../terminal/text.ts';
+import { printInferred } from './infer.ts';
 import { checkSignature } from './verify.ts';
 
 interface ListenOptions extends SecretOptions, ReceiverOptions {
@@ -27,6 +29,7 @@ interface ListenOptions extends SecretOptions, ReceiverOptions {
   readonly tolerance: number;
   readonly answer?: number;
   readonly body: boolean;
+  readonly learn?: boolean;
 }
 
 /** `listen`: a receiver that shows what arrives. */
@@ -37,6 +40,7 @@ export function listenCommand(app: App, base: Command): Command {
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')
     .option('--answer <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
     .option('--no-verify', 'accept everything: for actions without a secret')
+    .option('--learn', 'find the unknown field names; see: call-webhooks infer --help')
     .option('--no-body', 'print one line per delivery, without its body')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option(
@@ -54,8 +58,9 @@ Deliveries that fail verification are not forwarded. If your server returns 404,
 pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
-  ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record; see also: infer'],
+  ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record'],
   ['listen --answer 500 --port 3001', 'See the service retry'],
+  ['listen --learn', 'Find the unknown field names; Ctrl-C prints the options to paste'],
 )}`,
     )
     .action(app.action((options: ListenOptions) => listen(app, options)));
@@ -73,17 +78,21 @@ function parseStatus(given: string): number {
 /** Receives deliveries until it is stopped, and prints each. */
 async function listen(app: App, options: ListenOptions): Promise<undefined> {
   const { output, signal } = app;
-  const { forwardTo, verify, allowExternal } = options;
+  const { forwardTo, verify, learn, allowExternal } = options;
   const target = forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal);
   const handle = await createListener(app, options, target);
   // One after another, so that lines do not mix and a slow pipe slows the server down.
   let printed: Promise<void> = Promise.resolve();
+  const samples: unknown[] = [];
   const failed = new AbortController();
   const server = createServer((request, response) => {
     void (async () => {
       const { arrival, headers, body, received } = await handle(request);
       response.statusCode = arrival.status;
       response.setHeaders(new Map(Object.entries(headers))).end(body);
+      const isGenuine = arrival.problem === undefined && arrival.outcome !== 'replayed';
+      // Names do not change with more.
+      if (learn && isGenuine && samples.length < 500) samples.push(bodyRecord(received).body);
       await (printed = printed.then(() => printArrival(app, arrival, received, options.body)));
     })().catch((error: unknown) => {
       response.destroy();
@@ -108,6 +117,7 @@ async function listen(app: App, options: ListenOptions): Promise<undefined> {
     server.close();
     server.closeAllConnections();
     await printed.catch(() => undefined);
+    if (learn) await printInferred(app, inferNames(samples));
   }
 }
 
@@ -314,7 +324,7 @@ async function printArrival(
 }
 
 /** The body is parsed if it is JSON; otherwise it is text, or base64. */
-function bodyRecord(received: Uint8Array): object {
+function bodyRecord(received: Uint8Array): { body?: unknown; bodyBase64?: string } {
   const bytes = Buffer.from(received);
   if (!isUtf8(bytes)) return { bodyBase64: bytes.toString('base64') };
   const body = bytes.toString('utf8');

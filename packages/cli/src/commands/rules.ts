@@ -2,8 +2,11 @@ import { EVENT_NAMES } from '@call-webhooks/core';
 import type { Action, Rule, SecretsView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
+import { badInput } from '../errors.ts';
+import { decodeText, readData } from '../input/read.ts';
 import { type SecretOptions, withSecretOptions } from '../input/secrets.ts';
 import { targetUrl } from '../input/target.ts';
+import type { Io } from '../io.ts';
 import { localUrl } from '../simulator/attempt-lines.ts';
 import {
   type Connection,
@@ -43,6 +46,10 @@ ${examples(
   ['rules create --url http://127.0.0.1:3000/hook', 'Send all three events to one receiver'],
   ['rules list', 'Which rules are paused, and why'],
   ['rules resume 5f02', 'Resume the rule whose id starts so'],
+  [
+    `rules create --url 3000/crm --trigger call:completed \\\n      --payload '{"id":"{{callId}}"}'`,
+    'A custom payload',
+  ],
   [
     'rules list --show-secret',
     'export CALL_WEBHOOK_SECRET="$(call-webhooks rules list --show-secret)"',
@@ -85,6 +92,7 @@ async function remove(app: App, id: string, options: SimulatorOptions): Promise<
 interface CreateOptions extends ListOptions, SecretOptions {
   readonly url: string;
   readonly trigger?: Rule['trigger'];
+  readonly payload?: string;
   readonly unsigned?: boolean;
 }
 
@@ -93,17 +101,25 @@ function createCommand(app: App): Command {
     .command('create', 'Create a rule for one event, or for all three')
     .requiredOption('--url <url>', 'the URL of the receiver')
     .option('--trigger <event>', 'only this event')
+    .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
     .option('--unsigned', 'an action from before signing was introduced, without a secret')
     .option('--show-secret', 'print the signing secret');
   return withSimulatorOption(withSecretOptions(command)).action(
     app.action(async (options: CreateOptions) => {
-      const { trigger, unsigned, showSecret } = options;
+      const { trigger, payload, unsigned, showSecret } = options;
+      const isCallEvent = trigger !== undefined && trigger !== 'call:recording-available';
+      if (payload !== undefined && !isCallEvent)
+        throw badInput(
+          'A custom payload needs a call event.',
+          'Add --trigger call:started or --trigger call:completed.',
+        );
       const connection = simulatorOf(app, options);
       // The simulator decides whether another machine is allowed.
       const url = targetUrl(options.url, true);
       const secretFor = unsigned ? undefined : await secretsForActions(app.io, options);
       const events = trigger === undefined ? EVENT_NAMES : [trigger];
-      const created = await createRules(connection, url, events, secretFor);
+      const custom = payload === undefined ? undefined : await readPayload(app.io, payload);
+      const created = await createRules(connection, url, events, secretFor, custom);
       await printRules(app, created);
       if (showSecret) await printSecrets(app, connection, created);
       return undefined;
@@ -114,16 +130,19 @@ function createCommand(app: App): Command {
 /**
  * Creates a rule for each of these events; that of a recording is the recording webhook.
  * @param secretFor without it, the actions are unsigned
+ * @param payload sent instead of the event
  */
 export async function createRules(
   connection: Connection,
   url: string,
   events: readonly Rule['trigger'][],
   secretFor: SecretFor | undefined,
+  payload?: unknown,
 ): Promise<Rule[]> {
   const created: Rule[] = [];
   for (const trigger of events) {
-    const action = secretFor ? { url, secret: secretFor(trigger) } : { url, signed: false };
+    const signing = secretFor ? { secret: secretFor(trigger) } : { signed: false };
+    const action = { url, payload, ...signing };
     created.push(
       trigger === 'call:recording-available'
         ? await connection.post<Rule>('/recording-webhook', action)
@@ -131,6 +150,19 @@ export async function createRules(
     );
   }
   return created;
+}
+
+/** @throws CliError 2 when it is not JSON */
+async function readPayload(io: Io, given: string): Promise<unknown> {
+  const text = decodeText(await readData(io, given, 'payload'));
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw badInput(
+      `The payload is not valid JSON: ${(error as Error).message}`,
+      `Example: --payload '{"id":"{{callId}}"}'`,
+    );
+  }
 }
 
 const COLUMNS: readonly Column[] = [
