@@ -26,7 +26,7 @@ describe('dead-letters list and show', () => {
     const only = await run(['dead-letters', 'list', '--event', 'call:started', '--json'], { env });
     expect(only.records()).toMatchObject([{ eventName: 'call:started', attempt: 3 }]);
     const some = await run(['dead-letters', 'list', '-n', '2', '--store', `sqlite:${file}`]);
-    expect(some.stderr).toContain('2 more');
+    expect(some.stderr).toContain('These are the first 2. For more: --limit 20');
     const until = ['--until', '2026-01-02T03:04:01Z'];
     expect(
       (await run(['dead-letters', 'list', ...until, '--json'], { env })).records(),

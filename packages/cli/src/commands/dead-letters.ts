@@ -94,10 +94,11 @@ async function list(
   options: ListOptions,
 ): Promise<undefined> {
   const found: ListedDeadLetter[] = [];
-  let more = 0;
+  let isWhole = true;
   for await (const letter of lettersOf(opened.deadLetters, options)) {
-    if (found.length < options.limit) found.push(letter);
-    else more++;
+    isWhole = found.length < options.limit;
+    if (!isWhole) break;
+    found.push(letter);
     signal.throwIfAborted();
   }
   if (output.json) for (const letter of found) await output.print(letter);
@@ -107,8 +108,10 @@ async function list(
       output.message('For a whole error: call-webhooks dead-letters show ID');
   }
   if (found.length === 0) await tellNone(output, opened, options);
-  if (more > 0)
-    output.message(`${String(more)} more. To see them: --limit ${String(found.length + more)}`);
+  if (!isWhole)
+    output.message(
+      `These are the first ${String(found.length)}. For more: --limit ${String(found.length * 10)}`,
+    );
   return undefined;
 }
 

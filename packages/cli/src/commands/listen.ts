@@ -280,19 +280,8 @@ function warningFor(result: PostResult): string | undefined {
   return `The server responded ${String(result.status)}${why}. The service gets a 503. Check --forward-to: it has to be the path of the receiver, and the final URL.`;
 }
 
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'content-length',
-  'expect',
-]);
+const OF_CONNECTION =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
 
 /** The headers to forward: all but those of the connection, with their case and repetitions. */
 function headersToForward({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
@@ -302,7 +291,7 @@ function headersToForward({ rawHeaders, headers }: IncomingMessage): Record<stri
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();
-    if (HOP_BY_HOP.has(key) || named.has(key)) continue;
+    if (OF_CONNECTION.test(key) || named.has(key)) continue;
     (forwarded[name] ??= []).push(value);
   }
   return forwarded;
