@@ -4,17 +4,26 @@ import {
   attempt,
   listenForShortcuts,
   nextTheme,
+  Notices,
   openDialog,
   restoreTheme,
   ShortcutsDialog,
+  TabList,
+  TabPanel,
   type Shortcut,
+  type Tab,
 } from '@call-webhooks/ui';
 import { render } from 'preact';
-import { App } from './app.tsx';
+import { Deliveries } from './deliveries/deliveries.tsx';
+import { Detail, focusDetail } from './detail/detail.tsx';
 import { openCallDialog } from './forms.tsx';
+import { CallsPanel, OutboxPanel } from './panels/calls-panel.tsx';
+import { ChaosPanel } from './panels/chaos-panel.tsx';
+import { RulesPanel } from './panels/rules-panel.tsx';
 import { choose, neighbour, resend } from './state/actions.ts';
 import { ADVANCE } from './state/api.ts';
-import { SECTIONS, store } from './state/store.ts';
+import { SECTIONS, store, type Section } from './state/store.ts';
+import { TopBar } from './top-bar.tsx';
 
 const step = (by: 1 | -1) => () => {
   const next = neighbour(by);
@@ -76,12 +85,76 @@ function showHelp(): void {
   openDialog((remove) => <ShortcutsDialog shortcuts={listed} onClose={remove} />);
 }
 
+/** The whole page. */
+function App() {
+  const { section, selected } = store;
+  return (
+    <div class="app" data-section={section} data-detail={selected === undefined ? undefined : ''}>
+      <a class="skip" href="#timeline">
+        Skip to the deliveries
+      </a>
+      <TopBar icon={icon} showHelp={showHelp} />
+      <main>
+        <div class="side">
+          <TabList
+            label="Parts of the simulator"
+            tabs={tabs()}
+            current={section}
+            onChange={(id) => {
+              store.show(id);
+            }}
+          />
+          <TabPanel id="rules">
+            <RulesPanel />
+          </TabPanel>
+          <TabPanel id="calls">
+            <CallsPanel />
+          </TabPanel>
+          <TabPanel id="outbox" scrolls>
+            <OutboxPanel />
+          </TabPanel>
+          <TabPanel id="chaos">
+            <ChaosPanel />
+          </TabPanel>
+        </div>
+        <Deliveries onChoose={chooseRow} />
+        {selected !== undefined && <Detail id={selected} />}
+      </main>
+      <Notices />
+    </div>
+  );
+}
+
+function chooseRow(id: string, byKeyboard: boolean): void {
+  choose(id);
+  if (byKeyboard) focusDetail(id);
+}
+
+function tabs(): Tab<Section>[] {
+  const { rules, counts, chaos } = store.state;
+  const paused = rules.filter(({ state }) => state === 'paused').length;
+  const modes = Object.values(chaos).filter((probability) => probability > 0).length;
+  const deliveries = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
+  return [
+    { id: 'deliveries', label: 'Deliveries', count: deliveries },
+    {
+      id: 'rules',
+      label: 'Rules',
+      count: rules.length,
+      suffix: paused > 0 ? `(${String(paused)} paused)` : undefined,
+    },
+    { id: 'calls', label: 'Calls', count: counts.calls },
+    { id: 'outbox', label: 'Outbox', count: counts.mails },
+    { id: 'chaos', label: 'Chaos', count: modes, suffix: 'on' },
+  ];
+}
+
 const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href ?? '';
 
 function draw(): void {
   const root = document.getElementById('app');
   if (!root || !store.isReady) return;
-  render(<App icon={icon} showHelp={showHelp} />, root);
+  render(<App />, root);
   if ('ready' in document.body.dataset) return;
   document.body.dataset['ready'] = '';
   listenForShortcuts(shortcuts);

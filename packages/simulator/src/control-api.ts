@@ -18,7 +18,6 @@ export type {
   EventName,
   PauseReason,
   Rule,
-  RuleChanges,
   RuleInput,
   RuleTrigger,
 } from './rules/rules.ts';

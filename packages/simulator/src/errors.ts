@@ -29,6 +29,18 @@ export class SimulatorError extends Error {
   }
 }
 
+/** A request that is refused before it reaches a route. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
 /**
  * Checks an input and fills in the defaults. `undefined` and `null` count as an input without fields.
  * @throws SimulatorError `invalid-input`, which names each wrong field and what it must be

@@ -1,13 +1,5 @@
-import {
-  ActionButton,
-  BarChart,
-  Button,
-  Icon,
-  LineChart,
-  timeOfDay,
-  took,
-} from '@call-webhooks/ui';
-import type { DeliverySummary, Rule } from '@call-webhooks/simulator/control-api';
+import { ActionButton, Button, Icon } from '@call-webhooks/ui';
+import type { Rule } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { ForwardForm, openCallDialog } from '../forms.tsx';
 import { callName } from '../state/actions.ts';
@@ -24,24 +16,12 @@ interface DeliveriesProps {
 /** The paused rules, the filters and the deliveries; the first steps while there are none. */
 export function Deliveries({ onChoose }: DeliveriesProps) {
   const { state, deliveries, outcomes, selected, older } = store;
-  const [charted, setCharted] = useState(false);
   const some = Object.values(state.counts.deliveries).some((count) => count > 0);
   return (
     <section class="stream" id="panel-deliveries" aria-label="Deliveries">
       <h2 class="visually-hidden">Deliveries</h2>
       <PausedBanner />
       {some && <Filters />}
-      {some && (
-        <details
-          class="chart-fold"
-          onToggle={({ currentTarget }) => {
-            setCharted(currentTarget.open);
-          }}
-        >
-          <summary>Chart</summary>
-          {charted && <Charts deliveries={deliveries} />}
-        </details>
-      )}
       {!some && <Welcome />}
       <div id="timeline" tabIndex={-1}>
         <ol class="rows timeline" aria-label="Deliveries, newest first" reversed>
@@ -164,54 +144,5 @@ function Announcer() {
     <p class="visually-hidden" id="announcer" role="status">
       {told}
     </p>
-  );
-}
-
-/** How many bars and points a chart has at most. */
-const PLACES = 30;
-
-/** Outcomes and response times of the deliveries shown, over time. */
-function Charts({ deliveries }: { readonly deliveries: readonly DeliverySummary[] }) {
-  const attempts = deliveries
-    .flatMap((delivery) => delivery.attempts)
-    .filter(({ kind }) => kind === 'scheduled')
-    .sort((one, other) => one.startedAt - other.startedAt);
-  const [first, last] = [attempts.at(0), attempts.at(-1)];
-  if (!first || !last) return <p class="none">Nothing has been sent yet.</p>;
-  const width = Math.max(1_000, Math.ceil((last.startedAt - first.startedAt + 1) / PLACES));
-  const count = Math.ceil((last.startedAt - first.startedAt + 1) / width);
-  const groups = Array.from({ length: count }, (_, at) => {
-    const from = first.startedAt + at * width;
-    return attempts.filter(({ startedAt }) => startedAt >= from && startedAt < from + width);
-  });
-  const places = groups.map((_, at) => timeOfDay(first.startedAt + at * width));
-  const countOf = (next: string) =>
-    groups.map((group) => group.filter(({ result }) => result?.next === next).length);
-  const times = groups.map((group) =>
-    group.flatMap(({ tookMs }) => tookMs ?? []).sort((one, other) => one - other),
-  );
-  const percentile = (share: number) =>
-    times.map((sorted) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]);
-  return (
-    <div class="charts">
-      <BarChart
-        label="Attempts by result"
-        places={places}
-        series={[
-          { name: 'acknowledged', tone: 'good', values: countOf('acknowledged') },
-          { name: 'to be retried', tone: 'wait', values: countOf('retry') },
-          { name: 'paused the rule', tone: 'bad', values: countOf('paused') },
-        ]}
-      />
-      <LineChart
-        label="Response time"
-        places={places}
-        format={took}
-        series={[
-          { name: 'half of them (p50)', tone: 'info', values: percentile(0.5) },
-          { name: '95 of 100 (p95)', tone: 'odd', values: percentile(0.95) },
-        ]}
-      />
-    </div>
   );
 }

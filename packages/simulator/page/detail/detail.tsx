@@ -7,18 +7,18 @@ import {
   Countdown,
   fieldValue,
   openForm,
+  OutcomeBadge,
+  TextArea,
   Time,
 } from '@call-webhooks/ui';
-import type { DeliveryView } from '@call-webhooks/simulator/control-api';
+import type { AttemptSummary, DeliveryView } from '@call-webhooks/simulator/control-api';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { BodyField } from '../panels/rule-forms.tsx';
 import { callName, choose, closeGone, filterBy, resend } from '../state/actions.ts';
 import { callApi } from '../state/api.ts';
 import { lastAttempt, nextAttempt, stateReason, STATES } from '../state/labels.ts';
 import { now, store } from '../state/store.ts';
 import { AttemptCard } from './attempt-card.tsx';
-import { OutcomeNote } from './outcome-note.tsx';
 
 let wanted = false;
 const title = () => document.getElementById('detail-title');
@@ -88,7 +88,7 @@ export function Detail({ id }: { readonly id: string }) {
           <div class="detail-head">
             <Head delivery={delivery} />
             <Story delivery={delivery} />
-            <OutcomeNote last={lastAttempt(delivery.attempts)} outcomes={store.outcomes} />
+            <OutcomeNote last={lastAttempt(delivery.attempts)} />
             <Properties delivery={delivery} />
           </div>
           <ol class="attempts" aria-label="Attempts, newest first" reversed key={delivery._id}>
@@ -113,7 +113,16 @@ const edit = ({ _id, body }: DeliveryView): void =>
     title: 'Edit and resend',
     go: 'Resend',
     wide: true,
-    content: <BodyField body={JSON.parse(body) as unknown} />,
+    content: (
+      <TextArea
+        label="Body"
+        name="body"
+        rows={12}
+        required
+        defaultValue={JSON.stringify(JSON.parse(body), null, 2)}
+        hint="JSON. It is sent as it is here."
+      />
+    ),
     run: (form) => resend(_id, fieldValue(form, 'body')),
   });
 
@@ -222,3 +231,57 @@ const Property = (props: { readonly name: string; readonly children: ComponentCh
     <dd>{props.children}</dd>
   </div>
 );
+
+type Last = Pick<AttemptSummary, 'outcome' | 'response' | 'result'>;
+
+/** What the receiver made of the last attempt: the outcome, its meaning, and what to do about it. */
+function OutcomeNote({ last }: { readonly last: Last | undefined }) {
+  const told = last?.response && explained(last);
+  if (!told) return null;
+  return (
+    <div class="outcome-note" data-tone={last.result?.next === 'acknowledged' ? 'good' : 'bad'}>
+      <p>
+        <OutcomeBadge name={told.name} /> {told.when}
+      </p>
+      <p>
+        <strong>Fix: </strong>
+        {told.fix}
+      </p>
+    </div>
+  );
+}
+
+function explained({ outcome, response, result }: Last) {
+  const row = outcome === undefined ? undefined : store.outcomes[outcome];
+  if (outcome !== undefined) return row && { name: outcome, when: row.when, fix: row.fix };
+  if (response?.kind === 'timeout')
+    return {
+      name: 'timed out',
+      when: 'The receiver did not respond in time.',
+      fix: 'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
+    };
+  if (response?.kind === 'connection-error') {
+    const refused = response.code === 'ECONNREFUSED';
+    return {
+      name: response.code,
+      when: refused
+        ? 'Nothing listens at the URL of the receiver.'
+        : 'The connection to the receiver failed.',
+      fix: refused
+        ? 'Start the receiver, or change the URL of the action.'
+        : 'Read the log of the receiver, and check the network.',
+    };
+  }
+  if (response?.kind !== 'status' || result?.next === 'acknowledged') return undefined;
+  return response.status === 404
+    ? {
+        name: '404',
+        when: 'Receivers of these packages never send this status.',
+        fix: 'Compare the URL of the action with the path of the receiver.',
+      }
+    : {
+        name: String(response.status),
+        when: 'The response names no outcome: it comes from your own code, the framework or a proxy.',
+        fix: 'Read the response below, and the log of the receiver.',
+      };
+}

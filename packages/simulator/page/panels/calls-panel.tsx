@@ -1,78 +1,32 @@
-import { ActionButton, attempt, Button, Countdown, Icon, span, Time } from '@call-webhooks/ui';
+import { ActionButton, Countdown, Icon, span, Time } from '@call-webhooks/ui';
 import type { Call, Mail } from '@call-webhooks/simulator/control-api';
-import { useEffect, useState } from 'preact/hooks';
 import { filterBy } from '../state/actions.ts';
-import { callApi, queryOf } from '../state/api.ts';
+import { callApi } from '../state/api.ts';
 import { now, store } from '../state/store.ts';
 
 const SHOWN = 100;
 
-/** The calls, newest first. Selecting one shows its deliveries. */
+/** The latest calls, newest first. Selecting one shows its deliveries. */
 export function CallsPanel() {
-  const [q, setQ] = useState('');
-  const [limit, setLimit] = useState(SHOWN);
-  const { counts, calls: known } = store.state;
-  const calls = useCalls(q, limit) ?? known.slice(-SHOWN).reverse();
-  const more = q === '' ? counts.calls - calls.length : 0;
+  const { counts } = store.state;
+  const calls = store.state.calls.slice(-SHOWN).reverse();
   return (
     <>
       <h2 class="visually-hidden">Calls</h2>
-      {counts.calls > 0 && (
-        <input
-          class="search"
-          type="search"
-          aria-label="Search the calls"
-          placeholder="Name, number or id"
-          autocomplete="off"
-          spellcheck={false}
-          onInput={({ currentTarget }) => {
-            setQ(currentTarget.value.trim());
-          }}
-        />
-      )}
       <ul class="rows" aria-label="Calls">
         {calls.map((call) => (
           <CallRow key={call._id} call={call} />
         ))}
       </ul>
-      {calls.length === 0 && (
-        <p class="none">
-          {q === '' ? 'No calls yet. Place one: press c.' : 'No call matches this search.'}
-        </p>
-      )}
-      {(more > 0 || (q !== '' && calls.length >= limit)) && (
-        <p class="none">
-          <Button
-            label="Show older calls"
-            small
-            onClick={() => {
-              setLimit(limit + SHOWN);
-            }}
-          />
-        </p>
-      )}
+      {calls.length === 0 && <p class="none">No calls yet. Place one: press c.</p>}
+      <Older count={counts.calls - calls.length} what="calls" />
     </>
   );
 }
 
-/** The calls that the page does not hold; `undefined` where the latest suffice. */
-function useCalls(q: string, limit: number): Call[] | undefined {
-  const [found, setFound] = useState<Call[]>();
-  const beyond = q !== '' || limit > SHOWN;
-  const { calls } = store.state.counts;
-  useEffect(() => {
-    if (!beyond) return undefined;
-    let stale = false;
-    void attempt(async () => {
-      const rows = await callApi<Call[]>('GET', `/calls?${queryOf({ q, limit })}`);
-      if (!stale) setFound(rows.reverse());
-    });
-    return () => {
-      stale = true;
-    };
-  }, [q, limit, beyond, calls]);
-  return beyond ? found?.map((call) => store.call(call._id) ?? call) : undefined;
-}
+/** How many there are besides those that are shown. */
+const Older = ({ count, what }: { readonly count: number; readonly what: string }) =>
+  count > 0 ? <p class="none">{`… and ${count.toLocaleString()} older ${what}`}</p> : null;
 
 function CallRow({ call }: { readonly call: Call }) {
   return (
@@ -140,9 +94,7 @@ export function OutboxPanel() {
       {mails.length === 0 && (
         <p class="none">No emails. The owner gets one when a rule is paused.</p>
       )}
-      {counts.mails > mails.length && (
-        <p class="none">{`… and ${(counts.mails - mails.length).toLocaleString()} older emails`}</p>
-      )}
+      <Older count={counts.mails - mails.length} what="emails" />
     </>
   );
 }

@@ -1,17 +1,7 @@
-import { ApiError, Field, fieldValue, notify, openForm, TextArea } from '@call-webhooks/ui';
-import type { Action, Delivery, Rule } from '@call-webhooks/simulator/control-api';
+import { ApiError, Field, fieldValue, openForm, TextArea } from '@call-webhooks/ui';
+import type { Action, Rule } from '@call-webhooks/simulator/control-api';
 import { callApi } from '../state/api.ts';
 import { wholeUrl } from '../state/labels.ts';
-import { store } from '../state/store.ts';
-
-/** Asks for a new name of a rule. */
-export const renameRule = ({ _id, name }: Rule): void =>
-  openForm({
-    title: 'Rename the rule',
-    go: 'Rename',
-    content: <Field label="Name" name="name" defaultValue={name} required />,
-    run: (form) => callApi('PATCH', `/rules/${_id}`, { name: fieldValue(form, 'name') }),
-  });
 
 const remove = (title: string, text: string, path: string): void =>
   openForm({
@@ -48,38 +38,6 @@ export function openActionForm({ _id, kind }: Rule, action?: Action): void {
     },
   });
 }
-
-/** Asks for the body of an event and sends it to an action. */
-export const sendEvent = ({ _id: ruleId, trigger }: Rule, { _id: actionId, url }: Action): void =>
-  openForm({
-    title: 'Send an event',
-    go: 'Send',
-    wide: true,
-    content: (
-      <>
-        <p class="hint">{`It is signed and sent to ${url}, also while the rule is paused.`}</p>
-        <BodyField body={{ eventName: trigger, callId: 'my-call', createdAt: Date.now() }} />
-      </>
-    ),
-    async run(form) {
-      const event = { ruleId, actionId, body: fieldValue(form, 'body') };
-      const { _id, number } = await callApi<Delivery>('POST', '/deliveries', event);
-      notify(`Sent as #${String(number)}.`);
-      store.select(_id);
-    },
-  });
-
-/** A field for the body of an event. */
-export const BodyField = ({ body }: { readonly body: unknown }) => (
-  <TextArea
-    label="Body"
-    name="body"
-    rows={12}
-    required
-    defaultValue={JSON.stringify(body, null, 2)}
-    hint="JSON. It is sent as it is here."
-  />
-);
 
 interface FieldsProps {
   readonly action: Action | undefined;

@@ -1,12 +1,21 @@
-import { ActionButton, Badge, Button, span, Time } from '@call-webhooks/ui';
-import type { Action, PolicyView, Rule } from '@call-webhooks/simulator/control-api';
+import {
+  ActionButton,
+  Badge,
+  Button,
+  CopyButton,
+  notify,
+  openForm,
+  span,
+  Time,
+} from '@call-webhooks/ui';
+import type { Action, PolicyView, Rule, SecretsView } from '@call-webhooks/simulator/control-api';
+import { useState } from 'preact/hooks';
 import { ForwardForm } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
 import { filterBy } from '../state/actions.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
 import { store } from '../state/store.ts';
-import { openActionForm, removeAction, removeRule, renameRule, sendEvent } from './rule-forms.tsx';
-import { Secret } from './secret.tsx';
+import { openActionForm, removeAction, removeRule } from './rule-forms.tsx';
 
 /** The rules with their states, actions and secrets, and a form that creates new ones. */
 export function RulesPanel() {
@@ -65,7 +74,6 @@ function RuleCard({ rule }: { readonly rule: Rule }) {
           }}
         />
         {rule.kind === 'rule' && <Link label="Add URL" run={() => openActionForm(rule)} />}
-        <Link label="Rename" run={() => renameRule(rule)} />
         <Link label="Remove rule" run={() => removeRule(rule)} />
       </div>
     </li>
@@ -97,7 +105,6 @@ function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Ac
     <li>
       <code class="url">{action.url}</code>
       <div class="tools">
-        <Link label="Send" run={() => sendEvent(rule, action)} />
         <Link label="Edit URL" run={() => openActionForm(rule, action)} />
         {rule.kind === 'rule' && <Link label="Remove URL" run={() => removeAction(rule, action)} />}
       </div>
@@ -111,4 +118,69 @@ function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Ac
       )}
     </li>
   );
+}
+
+const HIDDEN = 'whsec_••••••••••••';
+
+interface SecretProps {
+  readonly ruleId: string;
+  readonly actionId: string;
+}
+
+/**
+ * The signing secret of an action. The page fetches it only when the user shows or copies it, and
+ * hides it again after a rotation.
+ */
+function Secret({ ruleId, actionId }: SecretProps) {
+  const [shown, show] = useState<string>();
+  const rotate = () =>
+    openForm({
+      title: 'Rotate the secret?',
+      go: 'Rotate',
+      danger: true,
+      content: (
+        <p>
+          The next delivery is signed with a new secret. The receiver rejects it until it has that
+          secret.
+        </p>
+      ),
+      async run() {
+        await callApi('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
+        show(undefined);
+        notify('Rotated. The next delivery is signed with the new secret.');
+      },
+    });
+  return (
+    <div class="secret-row">
+      <span class="visually-hidden">Signing secret</span>
+      <code class="secret">{shown ?? HIDDEN}</code>
+      <span class="tools">
+        <ActionButton
+          label={shown === undefined ? 'Show the secret' : 'Hide the secret'}
+          icon={shown === undefined ? 'eye' : 'minus'}
+          iconOnly
+          kind="ghost"
+          small
+          run={async () => {
+            show(shown === undefined ? await secretOf(actionId) : undefined);
+          }}
+        />
+        <CopyButton what="Secret" text={() => secretOf(actionId)} />
+        <ActionButton
+          label="Rotate the secret"
+          title="Rotate: the next delivery is signed with a new secret"
+          icon="rotate"
+          iconOnly
+          kind="ghost"
+          small
+          run={rotate}
+        />
+      </span>
+    </div>
+  );
+}
+
+async function secretOf(actionId: string): Promise<string> {
+  const secrets = await callApi<SecretsView>('GET', '/secrets');
+  return secrets[actionId]?.current ?? '';
 }

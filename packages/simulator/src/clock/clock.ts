@@ -53,40 +53,11 @@ export interface Timer {
   readonly run: () => void;
 }
 
-/** Timers in the order of their time. Those of the same time run in the order of creation. */
-class Timers {
-  readonly #sorted: Timer[] = [];
-
-  add(timer: Timer): void {
-    const before = this.#sorted.findLastIndex(({ at }) => at <= timer.at);
-    this.#sorted.splice(before + 1, 0, timer);
-  }
-
-  remove(timer: Timer): void {
-    const index = this.#sorted.indexOf(timer);
-    if (index >= 0) this.#sorted.splice(index, 1);
-  }
-
-  /** The time of the next timer; `undefined` when there is none. */
-  nextAt(): number | undefined {
-    return this.#sorted[0]?.at;
-  }
-
-  /** Removes the next timer if it is due by `now`. */
-  take(now: number): Timer | undefined {
-    const [first] = this.#sorted;
-    return first && first.at <= now ? this.#sorted.shift() : undefined;
-  }
-
-  clear(): void {
-    this.#sorted.length = 0;
-  }
-}
-
 /** A clock that is advanced on request and, in `real` mode, also passes by itself. */
 export class SimulatorClock implements Clock {
   readonly mode: ClockMode;
-  readonly #timers = new Timers();
+  /** In the order of their time. Those of the same time run in the order of creation. */
+  readonly #timers: Timer[] = [];
   readonly #inFlight: InFlightRequests;
   readonly #onAdvanced: () => void;
   #time: number;
@@ -115,17 +86,19 @@ export class SimulatorClock implements Clock {
   /** Runs something at a time. What is already due runs with the next advance, or soon on a real clock. */
   at(time: number, run: () => void): Timer {
     const timer: Timer = { at: time, run };
-    this.#timers.add(timer);
+    const before = this.#timers.findLastIndex((one) => one.at <= time);
+    this.#timers.splice(before + 1, 0, timer);
     this.#arm();
     return timer;
   }
 
   cancel(timer: Timer): void {
-    this.#timers.remove(timer);
+    const index = this.#timers.indexOf(timer);
+    if (index >= 0) this.#timers.splice(index, 1);
   }
 
   nextDueAt(): number | undefined {
-    return this.#timers.nextAt();
+    return this.#timers[0]?.at;
   }
 
   advance(by: Duration): Promise<void> {
@@ -157,30 +130,30 @@ export class SimulatorClock implements Clock {
 
   /** Sets the time and removes all timers. */
   restart(time: number): void {
-    this.#timers.clear();
+    this.#timers.length = 0;
     this.#set(time);
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#wakeUp);
-    this.#timers.clear();
+    this.#timers.length = 0;
   }
 
   async #next(): Promise<boolean> {
     await this.#inFlight.waitWithPatience();
-    const at = this.#timers.nextAt();
+    const at = this.nextDueAt();
     if (at === undefined || this.#closed) return false;
     await this.#advanceTo(Math.max(at, this.now()));
     return true;
   }
 
   async #advanceTo(target: number): Promise<void> {
-    for (let at = this.#timers.nextAt(); at !== undefined && at <= target;) {
+    for (let at = this.nextDueAt(); at !== undefined && at <= target;) {
       if (at > this.now()) this.#set(at);
       this.#runDue();
       await this.#inFlight.waitWithPatience();
-      at = this.#timers.nextAt();
+      at = this.nextDueAt();
     }
     if (target > this.now()) this.#set(target);
     this.#arm();
@@ -189,7 +162,10 @@ export class SimulatorClock implements Clock {
 
   #runDue(): void {
     const now = this.now();
-    for (let due = this.#timers.take(now); due; due = this.#timers.take(now)) due.run();
+    for (let [due] = this.#timers; due && due.at <= now; [due] = this.#timers) {
+      this.#timers.shift();
+      due.run();
+    }
   }
 
   #set(time: number): void {
@@ -205,7 +181,7 @@ export class SimulatorClock implements Clock {
 
   #arm(): void {
     clearTimeout(this.#wakeUp);
-    const at = this.#timers.nextAt();
+    const at = this.nextDueAt();
     if (this.mode === 'manual' || at === undefined || this.#closed) return;
     this.#wakeUp = setTimeout(
       () => {

@@ -92,6 +92,6 @@ export interface Delivery {
   readonly copyOf?: string;
   /** What made the copy: a chaos mode, or `resend`. */
   readonly copiedBy?: 'duplicate' | 'concurrentDuplicates' | 'resend';
-  /** Whether somebody wrote or edited the body. */
+  /** Whether somebody edited the body. */
   readonly byHand?: boolean;
 }

@@ -1,20 +1,10 @@
-import * as z from 'zod/mini';
 import type { Call } from '../calls/calls.ts';
 import { callBody, callDetails, fillTemplate, recordingBody } from '../calls/payloads.ts';
 import { planDelivery } from '../chaos.ts';
-import { checked, SimulatorError, text } from '../errors.ts';
+import { SimulatorError } from '../errors.ts';
 import type { Action, EventName, Rule } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
 import type { Delivery } from './delivery.ts';
-
-const OWN_EVENT = z.strictObject({
-  ruleId: text(),
-  actionId: text(),
-  body: text(),
-});
-
-/** An event that somebody wrote: `body` is JSON text. */
-export type OwnEvent = z.input<typeof OWN_EVENT>;
 
 type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
 
@@ -46,39 +36,15 @@ export class EventDispatcher {
    *   `invalid-input` for a body that is not JSON
    */
   resend(id: string, edited?: string): Delivery {
-    const { log, rules } = this.#simulation;
+    const { log, rules, scheduler, clock } = this.#simulation;
     const { ruleId, actionId, callId, eventName, body } = log.get(id);
     rules.action(ruleId, actionId);
-    return this.#send({
+    const delivery = this.#add({
       ...{ ruleId, actionId, callId, eventName, body: edited ?? body },
       ...(edited !== undefined && namedIn(edited)),
       ...{ copyOf: id, copiedBy: 'resend' },
       ...(edited !== undefined && edited !== body && { byHand: true }),
     });
-  }
-
-  /**
-   * Sends an event that somebody wrote to an action, even while its rule is paused.
-   * @throws SimulatorError `not-found` for an unknown action, `invalid-input` for a body that is not JSON
-   */
-  send(event: OwnEvent): Delivery {
-    const { ruleId, actionId, body } = checked(OWN_EVENT, event);
-    const { rules } = this.#simulation;
-    rules.action(ruleId, actionId);
-    return this.#send({
-      ruleId,
-      actionId,
-      callId: '',
-      eventName: rules.get(ruleId).trigger,
-      ...namedIn(body),
-      body,
-      byHand: true,
-    });
-  }
-
-  #send(event: NewDelivery): Delivery {
-    const { log, scheduler, clock } = this.#simulation;
-    const delivery = this.#add(event);
     scheduler.schedule(delivery, clock.now());
     return log.get(delivery._id);
   }

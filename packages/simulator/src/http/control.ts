@@ -5,17 +5,10 @@ import type { ActivityInput, MessageInput } from '../activity/messages.ts';
 import type { CallInput, PlacedCallInput } from '../calls/calls.ts';
 import type { ChaosSettings } from '../chaos.ts';
 import { duration } from '../clock/clock.ts';
-import type { OwnEvent } from '../deliveries/dispatcher.ts';
 import { checked, text } from '../errors.ts';
-import {
-  FORWARD,
-  type ActionChanges,
-  type ActionInput,
-  type RuleChanges,
-  type RuleInput,
-} from '../rules/rules.ts';
+import { FORWARD, type ActionChanges, type ActionInput, type RuleInput } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
-import { latest, queryOf, search, searchCalls } from './search.ts';
+import { latest, queryOf, search } from './search.ts';
 import { streamRoute } from './stream.ts';
 import {
   clockView,
@@ -78,9 +71,6 @@ function ruleRoutes(app: FastifyInstance, { rules }: Simulation): void {
   app.post<Sent<RuleInput>>('/rules', ({ body }, reply) =>
     reply.code(201).send(rules.create(body)),
   );
-  app.patch<One & Sent<RuleChanges>>('/rules/:id', ({ params, body }) =>
-    rules.update(params.id, body),
-  );
   app.delete<One>('/rules/:id', ({ params }, reply) => {
     rules.remove(params.id);
     return reply.code(204).send();
@@ -117,12 +107,8 @@ function actionRoutes(app: FastifyInstance, { rules, secrets }: Simulation): voi
   });
 }
 
-function callRoutes(app: FastifyInstance, simulation: Simulation): void {
-  const { calls } = simulation;
-  app.get('/calls', ({ query }) => {
-    const asked = queryOf(query);
-    return latest(searchCalls(simulation, asked), asked.limit);
-  });
+function callRoutes(app: FastifyInstance, { calls }: Simulation): void {
+  app.get('/calls', ({ query }) => latest(calls.list(), queryOf(query).limit));
   app.get<One>('/calls/:id', ({ params }) => calls.get(params.id));
   app.post<Sent<PlacedCallInput>>('/calls', ({ body }, reply) =>
     reply.code(201).send(calls.place(body)),
@@ -158,9 +144,6 @@ function deliveryRoutes(app: FastifyInstance, simulation: Simulation): void {
     const { found } = search(simulation, asked);
     return latest(found, asked.limit).map(deliverySummary(simulation));
   });
-  app.post<Sent<OwnEvent>>('/deliveries', ({ body }, reply) =>
-    reply.code(201).send(dispatcher.send(body)),
-  );
   app.post('/deliveries/settled', async () => {
     await inFlight.waitForAll();
     return { counts: log.counts() };

@@ -5,12 +5,11 @@ import * as z from 'zod/mini';
 import { activityEvents, eventMatcher } from '../activity/events.ts';
 import type { Call } from '../calls/calls.ts';
 import { callBody } from '../calls/payloads.ts';
-import { checked, SimulatorError } from '../errors.ts';
+import { checked, Refusal, SimulatorError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import { omit } from '../records.ts';
 import type { Action, ActionInput } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
-import { Refusal } from './guard.ts';
 import { recordingRoute } from './recording.ts';
 
 /** The service's REST API (spec, "Endpoints"), behind `X-API-Token`. */

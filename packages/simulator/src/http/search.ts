@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { Call } from '../calls/calls.ts';
 import type { Delivery, DeliveryState } from '../deliveries/delivery.ts';
 import { checked, text } from '../errors.ts';
 import type { Simulation } from '../simulation.ts';
@@ -67,16 +66,6 @@ function mentions(delivery: Delivery, words: string, { calls }: Simulation): boo
     ]),
   ];
   return String(number) === words || someIncludes(texts, words);
-}
-
-/** The calls that have some words in their id, name, number or e-mail address, the oldest first. */
-export function searchCalls({ calls }: Simulation, { q = '' }: Query): Call[] {
-  const words = q.trim().toLowerCase();
-  return calls
-    .list()
-    .filter(({ _id, calledName, calledNumber, calledEmail }) =>
-      someIncludes([_id, calledName, calledNumber, calledEmail], words),
-    );
 }
 
 const someIncludes = (texts: readonly (string | undefined)[], words: string): boolean =>

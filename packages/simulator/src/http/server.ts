@@ -1,10 +1,10 @@
 import { SearchSyntaxError } from '@call-webhooks/client';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AddressInfo } from 'node:net';
-import { SimulatorError, type SimulatorErrorCode } from '../errors.ts';
+import { Refusal, SimulatorError, type SimulatorErrorCode } from '../errors.ts';
+import { isLoopback } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
 import { controlApi, type Session } from './control.ts';
-import { guard, Refusal } from './guard.ts';
 import { restApi } from './rest.ts';
 
 /** A listening server. */
@@ -30,6 +30,44 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
   await app.listen({ host: '127.0.0.1', port: simulation.settings.port });
   const { port } = app.server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${String(port)}`, close: () => app.close() };
+}
+
+const OWN_SITES: readonly unknown[] = [undefined, 'same-origin', 'none'];
+
+/**
+ * Keeps out other web pages that are open in a browser on this machine.
+ * `Host` reveals a page whose name was made to resolve to loopback (DNS rebinding). `Origin` reveals
+ * a page of another origin, which also cannot send JSON without a preflight request. `Sec-Fetch-Site`
+ * reveals what such a page loads without an `Origin`, an image for example: browsers send it, and
+ * pages cannot set it. Links to the inspector may come from anywhere.
+ */
+function guard(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ method, headers }) => {
+    checkHost(headers);
+    checkOrigin(headers);
+    // DELETE has no body, and a page of another origin cannot send it without a preflight request.
+    const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+    if (hasBody && !/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? ''))
+      throw new Refusal(415, 'unsupported-media-type', 'Send content-type: application/json.');
+  });
+}
+
+function checkHost({ host }: FastifyRequest['headers']): void {
+  const url = `http://${String(host)}`;
+  if (host !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname)) return;
+  throw new Refusal(
+    403,
+    'forbidden-host',
+    'The Host header must name loopback: localhost, 127.0.0.1 or [::1].',
+  );
+}
+
+function checkOrigin(headers: FastifyRequest['headers']): void {
+  const { host, origin } = headers;
+  const followsLink = headers['sec-fetch-mode'] === 'navigate';
+  const foreign = !OWN_SITES.includes(headers['sec-fetch-site']) && !followsLink;
+  if (foreign || (origin !== undefined && origin !== `http://${String(host)}`))
+    throw new Refusal(403, 'forbidden-origin', 'Pages of other origins have no access.');
 }
 
 /** Accepts JSON bodies only. An empty body counts as none. */

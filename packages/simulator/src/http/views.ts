@@ -3,6 +3,7 @@ import type { Call } from '../calls/calls.ts';
 import type { ChaosSettings } from '../chaos.ts';
 import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
 import type { Mail } from '../outbox.ts';
+import type { Settings } from '../options.ts';
 import { omit, type Change } from '../records.ts';
 import type { Rule } from '../rules/rules.ts';
 import type { ActionSecret } from '../rules/secrets.ts';
@@ -63,12 +64,9 @@ export interface CountsView {
 }
 
 /** The delivery options. Durations are milliseconds. */
-export interface PolicyView {
-  readonly maxAttempts: number;
-  readonly retryEvery: number;
-  readonly acknowledgeWithin: number;
-  readonly whilePaused: 'drop' | 'hold';
-}
+export type PolicyView = Readonly<
+  Pick<Settings, 'maxAttempts' | 'retryEvery' | 'acknowledgeWithin' | 'whilePaused'>
+>;
 
 /** `GET /_sim/secrets`: secrets by action id; `null` for an unsigned action. */
 export type SecretsView = Readonly<Record<string, ActionSecret | null>>;
@@ -106,16 +104,12 @@ export interface ChangesView {
 /** The state, with the deliveries that a query asks for. */
 export function stateView(simulation: Simulation, query: Query): StateView {
   const { rules, calls, outbox, chaos, settings } = simulation;
+  const { maxAttempts, retryEvery, acknowledgeWithin, whilePaused } = settings;
   const { found, counts } = search(simulation, query);
   return {
     seed: settings.seed,
     url: simulation.url,
-    policy: {
-      maxAttempts: settings.maxAttempts,
-      retryEvery: settings.retryEvery,
-      acknowledgeWithin: settings.acknowledgeWithin,
-      whilePaused: settings.whilePaused,
-    },
+    policy: { maxAttempts, retryEvery, acknowledgeWithin, whilePaused },
     clock: clockView(simulation),
     counts: countsView(simulation),
     chaos: chaos.get(),

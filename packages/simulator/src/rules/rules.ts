@@ -68,7 +68,6 @@ const RULE = z.strictObject({
   name: z.optional(text()),
   actions: z.optional(z.readonly(z.array(ACTION))),
 });
-const RULE_CHANGES = z.partial(z.omit(RULE, { actions: true }));
 
 /**
  * A new action. Deliveries go to `url`: http or https, on this machine unless `allowExternal` is set.
@@ -87,9 +86,6 @@ export type ActionChanges = z.input<typeof ACTION_CHANGES>;
  * user. Without a `name` it is called after its trigger, and without `actions` it sends nothing.
  */
 export type RuleInput = z.input<typeof RULE>;
-
-/** Changes to a rule. A field that is left out stays as it is. */
-export type RuleChanges = z.input<typeof RULE_CHANGES>;
 
 /** Whether a host name always means this machine, whatever DNS says. */
 export const isLoopback = (hostname: string): boolean =>
@@ -143,25 +139,6 @@ export class Rules {
     for (const { url } of actions) this.#checkTarget(url);
     const created = this.#newRule(rule);
     return this.#rules.put({ ...created, actions: actions.map((one) => this.#action(one)) });
-  }
-
-  /**
-   * Changes a rule. The recording webhook keeps its trigger and its scope.
-   * @guess How rules and actions are edited and removed
-   * @throws SimulatorError `not-found`, `invalid-input`, `conflict`
-   */
-  update(ruleId: string, changes: RuleChanges): Rule {
-    const old = this.get(ruleId);
-    const { name, trigger, scope, ownerId } = checked(RULE_CHANGES, changes);
-    if (old.kind === 'recording-webhook' && (trigger ?? scope) !== undefined)
-      throw new SimulatorError('conflict', 'The recording webhook has no trigger and no scope.');
-    return this.#rules.put({
-      ...old,
-      name: name ?? old.name,
-      trigger: trigger ?? old.trigger,
-      scope: scope ?? old.scope,
-      ownerId: this.#simulation.directory.user(ownerId ?? old.ownerId)._id,
-    });
   }
 
   /**
@@ -225,6 +202,7 @@ export class Rules {
   /**
    * Changes an action. Retries of earlier events go to the new URL, with the payload they had.
    * `signed: true` gives an unsigned action a secret.
+   * @guess How rules and actions are edited and removed
    * @throws SimulatorError `not-found`, `invalid-input`, `external-target`
    */
   updateAction(ruleId: string, actionId: string, changes: ActionChanges): Action {

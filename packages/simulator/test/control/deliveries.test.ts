@@ -50,8 +50,6 @@ describe('the deliveries', () => {
     expect(await ask('/deliveries?limit=few')).toMatchObject({
       error: { message: 'limit must be a whole number.' },
     });
-    const calls = await ask<{ calledName: string }[]>('/calls?q=HOLM');
-    expect(calls.map(({ calledName }) => calledName)).toEqual(['Ida Holm']);
     expect(await ask('/calls?limit=1')).toMatchObject([{ calledName: 'Ola Berg' }]);
   });
 
@@ -73,24 +71,17 @@ describe('the deliveries', () => {
     expect(counts.deliveries).toEqual(matching);
   });
 
-  test('a body is edited and sent again, and an own event is sent', async () => {
-    const { simulator, receiver, rule, ask } = await threeCalls();
+  test('a body is edited and sent again', async () => {
+    const { simulator, receiver, ask } = await threeCalls();
     const [first] = simulator.deliveries.list();
     const body = '{"eventName":"call:started","callId":"mine"}';
     const resent = await ask(`/deliveries/${first!._id}/resend`, 'POST', { body });
     expect(resent).toMatchObject({ copyOf: first!._id, copiedBy: 'resend', byHand: true, body });
-    const action = { ruleId: rule._id, actionId: rule.actions[0]!._id };
-    expect(await ask('/deliveries', 'POST', { ...action, body })).toMatchObject({
-      ...{ callId: 'mine', byHand: true, eventName: 'call:started' },
-    });
     await simulator.deliveries.settled();
-    expect(receiver.received.slice(-2).map((one) => one.body)).toEqual([body, body]);
-    for (const [path, fields] of [
-      [`/deliveries/${first!._id}/resend`, { body: '{' }],
-      ['/deliveries', { ...action, body: 'no JSON' }],
-      ['/deliveries', action],
-    ] as const)
-      expect(await ask(path, 'POST', fields)).toMatchObject({ error: { code: 'invalid-input' } });
+    expect(receiver.received.at(-1)!.body).toBe(body);
+    expect(await ask(`/deliveries/${first!._id}/resend`, 'POST', { body: '{' })).toMatchObject({
+      error: { code: 'invalid-input' },
+    });
   });
 
   test('all that failed is sent again once', async () => {

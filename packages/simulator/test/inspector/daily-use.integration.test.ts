@@ -126,8 +126,6 @@ describeInChromium('the inspector in daily use', (chromium) => {
   ] as const)('axe finds nothing, %s', async (colorScheme, widths) => {
     const { simulator } = await oneFailed();
     const { page } = await openInspector(chromium, simulator, { colorScheme });
-    await page.locator('.chart-fold summary').click();
-    await page.getByRole('figure').first().waitFor();
     for (const width of widths) {
       await page.setViewportSize({ width, height: 800 });
       for (const section of ['1', '2', '3', '4', '5']) {
