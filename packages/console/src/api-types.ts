@@ -1,69 +1,21 @@
-// The console's JSON API. The server and the page share these types, and nothing else.
-//
-// Paths are relative to where the console is mounted. Times are milliseconds since the epoch, durations
-// are milliseconds. Every answer is JSON; one that is not 2xx is an `ApiError`. A POST needs
-// `content-type: application/json`, and has to come from the console's own page.
-//
-// | route                              | query, body           | answer             |
-// | ---------------------------------- | --------------------- | ------------------ |
-// | GET  api/session                   |                       | Session            |
-// | GET  api/overview                  |                       | Overview           |
-// | GET  api/deliveries                | DeliveriesQuery       | DeliveriesPage     |
-// | GET  api/deliveries/:id            |                       | DeliveryDetail     |
-// | GET  api/calls/:callId             | ?tenant=              | CallTimeline       |
-// | GET  api/dead-letters              | DeadLettersQuery      | DeadLettersPage    |
-// | GET  api/dead-letters/:id          |                       | DeadLetterDetail   |
-// | POST api/dead-letters/:id/reveal   | {}                    | DeadLetterDetail   |
-// | POST api/dead-letters/:id/remove   | {}                    | { removed }        |
-// | GET  api/tasks                     |                       | Tasks              |
-// | POST api/redrive                   | RedriveRequest        | Tasks              |
-// | POST api/redrive/stop              | {}                    | Tasks              |
-// | POST api/reconcile                 | ReconcileRequest      | Tasks              |
-// | POST api/reconcile/stop            | {}                    | Tasks              |
-import type { DeadLetter, OutcomeCode } from '@call-webhooks/core';
-import type { DeliverySource, Health, OutcomeInfo } from '@call-webhooks/core/internal';
-import type { EventState, OutcomeRow } from '@call-webhooks/core/stores';
+// The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
+// the epoch, durations are milliseconds. An answer that is not 2xx is `{ error: { code, message } }`.
+import type { OutcomeCode } from '@call-webhooks/core';
+import type {
+  DeadLetterCause,
+  DeliverySource,
+  Health,
+  OutcomeInfo,
+} from '@call-webhooks/core/internal';
+import type {
+  EventState,
+  ListedDeadLetter,
+  OutcomeRow,
+  SeenProcess,
+} from '@call-webhooks/core/stores';
+import type { ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
 
-export type * from './task-types.ts';
-
-/** Every answer that is not 2xx. */
-export interface ApiError {
-  error: {
-    code: ApiErrorCode;
-    /** What is wrong and what to do, for people. Contains nothing of the request. */
-    message: string;
-  };
-}
-
-export type ApiErrorCode =
-  /** 403, or 401 where `authorize` asks for credentials. */
-  | 'unauthorized'
-  /** 503: `authorize` did not settle in time. */
-  | 'unavailable'
-  /** 403: the console or this person may only read. */
-  | 'read-only'
-  /** 403: the request does not come from the console's page. */
-  | 'cross-origin'
-  /** 400: no such path below the console. */
-  | 'unknown-path'
-  /** 405 */
-  | 'method-not-allowed'
-  /** 400: a query or body that cannot be used. */
-  | 'invalid-request'
-  /** 413 */
-  | 'body-too-large'
-  /** 415: a POST that is not JSON. */
-  | 'unsupported-type'
-  /** 409: a redrive or a reconcile is running already, here or in another process. */
-  | 'already-running'
-  /** 422: there is no such dead letter (any more). */
-  | 'unknown-letter'
-  /** 422: this console was created without `deadLetters` or `reconcile`, or its store has no log. */
-  | 'not-configured'
-  /** 503: a store does not respond. */
-  | 'store-unavailable'
-  /** 500 */
-  | 'internal';
+export type * from './requests.ts';
 
 /** Who asks, and what this console can do. */
 export interface Session {
@@ -121,7 +73,7 @@ export interface Period {
   /** Milliseconds between two points. */
   step: number;
   /** Of deliveries by webhook. */
-  points: (Record<Result, number> & { at: number; handlerP95: number | null })[];
+  points: (Record<Result, number> & { at: number })[];
   /** Each source apart. Sources that nothing came from are absent. */
   sources: Partial<Record<DeliverySource, SourceCounts>>;
   /** Handlers that ended after the deadline of their delivery. */
@@ -145,14 +97,7 @@ export interface Percentiles {
 }
 
 /** A process that wrote to the log in the last 26 hours; the one that wrote last comes first. */
-export interface ProcessSeen {
-  id: string;
-  host: string;
-  pid: number;
-  startedAt: number;
-  /** When it wrote last, by the clock of the store. It writes when something ended. */
-  seenAt: number;
-  inFlight: number;
+export interface ProcessSeen extends Omit<SeenProcess, 'at' | 'closed'> {
   /** `lost`: it wrote last while it handled deliveries, longer ago than any handler may run. */
   state: 'active' | 'quiet' | 'lost' | 'closed';
   /** By how much its clock is ahead of the store's, if that is more than 5 seconds. */
@@ -170,21 +115,6 @@ export interface SecretUse {
   lastHour: number;
   /** The begin of the minute in which it verified last; `null` if it did not in 26 hours. */
   lastAt: number | null;
-}
-
-/** The query of `api/deliveries`. Every condition that is given has to hold. */
-export interface DeliveriesQuery {
-  result?: Result | undefined;
-  outcome?: OutcomeCode | undefined;
-  source?: DeliverySource | undefined;
-  /** The exact name of the event. */
-  event?: string | undefined;
-  call?: string | undefined;
-  tenant?: string | undefined;
-  /** In an id, a name, the outcome or the error, without regard to case. */
-  text?: string | undefined;
-  /** The `before` of the page before. */
-  before?: string | undefined;
 }
 
 /** Deliveries of all processes, newest first. */
@@ -232,28 +162,6 @@ export interface CallEvent {
   deadLetter?: DeadLetterRow;
 }
 
-/** What `api/dead-letters` and a redrive choose by. Every condition that is given has to hold. */
-export interface DeadLetterSelection {
-  event?: string | undefined;
-  reason?: DeadLetter['reason'] | undefined;
-  tenant?: string | undefined;
-  /** Failed last at this time or later. */
-  since?: number | undefined;
-  until?: number | undefined;
-  /** The id of a `Cause`. */
-  cause?: string | undefined;
-  /** In an id, a name or the error, without regard to case. */
-  text?: string | undefined;
-}
-
-/** The query of `api/dead-letters`. */
-export interface DeadLettersQuery extends DeadLetterSelection {
-  /** How many of the matching ones to leave out. */
-  offset?: number | undefined;
-  /** 1 to 200; 50 by default. */
-  limit?: number | undefined;
-}
-
 /** The letters that failed last come first. */
 export interface DeadLettersPage {
   letters: DeadLetterRow[];
@@ -269,32 +177,19 @@ export interface DeadLettersPage {
 }
 
 /** Dead letters with the same error but for ids, numbers and quoted texts. */
-export interface Cause {
-  id: string;
-  text: string;
-  count: number;
+export type Cause = Omit<DeadLetterCause, 'firstAt' | 'lastAt'> & {
   firstAt: number;
   lastAt: number;
-  eventNames: string[];
-  /** The one that failed last. */
-  example: { id: string; error: string };
-}
+};
 
-export interface DeadLetterRow {
-  id: string;
-  reason: DeadLetter['reason'];
-  tenant?: string;
-  webhookId: string;
-  eventName?: string;
-  callId?: string;
-  key?: string;
-  attempt: number;
+/** A letter without its body. Ids are as in log lines. */
+export interface DeadLetterRow extends Omit<
+  ListedDeadLetter,
+  'timestamp' | 'failedAt' | 'bytes' | 'history' | 'claimedUntil'
+> {
   /** When the last attempt was signed. */
   signedAt: number;
   failedAt: number;
-  source: DeliverySource;
-  /** Without personal data and secrets. */
-  error: string;
   /** How many attempts failed, redrives among them. */
   attempts: number;
   /** Until when a redrive has it. */
@@ -319,4 +214,93 @@ export interface DeadLetterBody {
   bytes: number;
   /** Whether the text was cut at 256 KB. */
   truncated: boolean;
+}
+
+/** What runs now or ran last, in whichever process. */
+export interface Tasks {
+  /** `false`: the store has no cursors, so those of other processes are not known. */
+  shared: boolean;
+  redrive: RedriveTask | null;
+  reconcile: ReconcileTask | null;
+  /** How many dead letters wait; `null` without `deadLetters`, and while their store does not respond. */
+  waiting: number | null;
+}
+
+/** What all tasks have. */
+export interface Task {
+  id: string;
+  /** The name that `authorize` gave. */
+  by: string | null;
+  startedAt: number;
+  endedAt: number | null;
+  /** `lost`: its process died, or lost its lease. Another one may be started. */
+  state: 'running' | 'done' | 'stopped' | 'failed' | 'lost';
+  /** When its process wrote it last. */
+  savedAt: number;
+  /** Set with `failed`. */
+  error?: string;
+}
+
+export interface RedriveTask extends Task {
+  /** The text of the cause whose letters are meant; absent if none was chosen. */
+  cause?: string;
+  /** `null` until they are counted. */
+  total: number | null;
+  counts: RedriveResult;
+  /** How often a store failed, and the letter was tried again. */
+  retries: number;
+}
+
+export interface ReconcileTask extends Task {
+  dryRun: boolean;
+  since: number;
+  /** What was asked for, if the store knows nothing from so long ago: then `since` is later. */
+  askedSince?: number;
+  until: number;
+  /** Calls in the window, and what became of their events. */
+  counts: ReconcileResult;
+  /** Those that were missed or failed so far, at most 200, and of the others at most 50. */
+  events: ReconciledRow[];
+  /**
+   * After a dry run that found missed events: why, as far as the log tells. The run for real of the same
+   * window keeps them.
+   */
+  reasons: MissReason[];
+}
+
+export interface ReconciledRow {
+  callId: string;
+  eventName: string;
+  /** When the call ended or began. */
+  at: number;
+  missed: boolean;
+  /** After a dry run: why it was missed. Absent without a log. */
+  reason?: MissReason['kind'];
+  /** In a dry run; absent for what was missed. */
+  state?: EventState;
+  /** Otherwise. */
+  outcome?: OutcomeCode;
+}
+
+/** A stretch of time in which events were missed. */
+export interface MissReason {
+  /**
+   * `silence`: no delivery came to any process. `rejected`: deliveries came that no secret verified.
+   * `failed`: deliveries failed before the store knew their events. `single`: only others came.
+   * `unknown`: the log does not go back so far.
+   */
+  kind: 'silence' | 'rejected' | 'failed' | 'single' | 'unknown';
+  missed: number;
+  /** What the deliveries of `rejected` and `failed` came to. */
+  outcomes: OutcomeCode[];
+  /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
+  from: number | null;
+  until: number | null;
+  /**
+   * Deliveries that failed in the half hour before a silence, without those whose events were handled or
+   * dead-lettered then: the service pauses a rule after retries.
+   */
+  failedBefore: number;
+  /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */
+  wasRunning: boolean | null;
 }

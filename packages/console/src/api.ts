@@ -1,16 +1,15 @@
-import * as z from 'zod/mini';
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
 import type { Overview, ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
 import { DeadLetterReader, withAttempts } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
-import { RequestError } from './http/answer.ts';
+import { invalid, RequestError } from './http/answer.ts';
 import type { KnownOperator } from './http/operator.ts';
-import { checked, invalid, queryOf, rule } from './http/request.ts';
 import type { ConsoleAction, ConsoleSettings } from './options.ts';
 import { OverviewReader } from './overview.ts';
 import { newReconcile, runReconcile } from './reconcile.ts';
 import { newRedrive, runRedrive, type RedriveWhat } from './redrive.ts';
-import { OUTCOME_CODES, outcomeTable, RESULTS } from './results.ts';
+import { checked, queryOf, REQUESTS, type RedriveRequest } from './requests.ts';
+import { outcomeTable } from './results.ts';
 import { askStore } from './store-calls.ts';
 import { SharedTask, taskStore } from './tasks.ts';
 
@@ -25,48 +24,6 @@ export interface Call {
 }
 
 export type Handler = (call: Call) => unknown;
-
-/** The longest that a request waits for what it has started; milliseconds. */
-const MAX_WAIT_MS = 20_000;
-const MAX_IDS = 500;
-
-const text = () => z.optional(rule.text());
-const reason = () => z.optional(rule.oneOf(['handler-failed', 'invalid-payload']));
-const time = { since: z.optional(rule.time()), until: z.optional(rule.time()) };
-const waitMs = z.optional(rule.number(0, MAX_WAIT_MS));
-const selected = { event: text(), tenant: text(), cause: text(), text: text(), reason: reason() };
-
-const SHAPES = {
-  deliveries: {
-    result: z.optional(rule.oneOf(RESULTS)),
-    outcome: z.optional(rule.oneOf(OUTCOME_CODES)),
-    source: z.optional(rule.oneOf(['webhook', 'queue', 'redrive', 'reconcile'])),
-    ...{ event: text(), call: text(), tenant: text(), text: text(), before: text() },
-  },
-  call: { tenant: text() },
-  deadLetters: {
-    ...selected,
-    since: z.optional(rule.digits(0)),
-    until: z.optional(rule.digits(0)),
-    ...{ offset: z.optional(rule.digits(0, 1e6)), limit: z.optional(rule.digits(1, 200)) },
-  },
-  redrive: {
-    ids: z.optional(
-      z
-        .array(rule.text(), `expected 1 to ${MAX_IDS} ids`)
-        .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
-    ),
-    filter: z.optional(z.strictObject({ ...selected, ...time }, 'expected conditions')),
-    all: z.optional(z.literal(true, 'expected true')),
-    waitMs,
-  },
-  reconcile: {
-    dryRun: z.boolean('expected true or false'),
-    since: rule.time(),
-    until: z.optional(rule.time()),
-    waitMs,
-  },
-};
 
 /** What the page asks for, by path. */
 export class Api {
@@ -98,18 +55,18 @@ export class Api {
     ['/api/overview', { GET: (call) => this.#readOverview(call) }],
     [
       '/api/deliveries',
-      { GET: ({ query }) => this.#deliveries.page(queryOf(SHAPES.deliveries, query)) },
+      { GET: ({ query }) => this.#deliveries.page(queryOf(REQUESTS.deliveries, query)) },
     ],
     ['/api/deliveries/*', { GET: (call) => this.#deliveries.detail(idOf(call)) }],
     [
       '/api/calls/*',
       {
-        GET: (call) => this.#deliveries.call(idOf(call), queryOf(SHAPES.call, call.query).tenant),
+        GET: (call) => this.#deliveries.call(idOf(call), queryOf(REQUESTS.call, call.query).tenant),
       },
     ],
     [
       '/api/dead-letters',
-      { GET: ({ query }) => this.#reader.page(queryOf(SHAPES.deadLetters, query)) },
+      { GET: ({ query }) => this.#reader.page(queryOf(REQUESTS.deadLetters, query)) },
     ],
     ['/api/dead-letters/*', { GET: (call) => this.#letter(call) }],
     ['/api/dead-letters/*/reveal', { POST: (call) => this.#reveal(call) }],
@@ -129,7 +86,7 @@ export class Api {
   }
 
   #session(query: URLSearchParams, operator: KnownOperator): Session {
-    queryOf({}, query);
+    queryOf(REQUESTS.nothing, query);
     const { readOnly, signIn = null, reconcile, receiver } = this.#settings;
     return {
       name: operator.name,
@@ -144,7 +101,7 @@ export class Api {
   }
 
   #readOverview({ query }: Call): Promise<Overview> {
-    queryOf({}, query);
+    queryOf(REQUESTS.nothing, query);
     return this.#overview.read();
   }
 
@@ -187,7 +144,7 @@ export class Api {
 
   async #startRedrive({ body, operator }: Call): Promise<Tasks> {
     const reader = this.#reader;
-    const { waitMs: wait = 0, ...given } = checked(SHAPES.redrive, body);
+    const { waitMs: wait = 0, ...given } = checked(REQUESTS.redrive, body);
     const what = whatOf(given);
     const by = operator.name;
     const cause = 'filter' in what ? await reader.causeText(what.filter) : undefined;
@@ -205,7 +162,7 @@ export class Api {
     const { reconcile } = settings;
     if (!reconcile)
       throw new RequestError('not-configured', 'Pass reconcile: { client } to createConsole.');
-    const { waitMs: wait = 0, ...asked } = checked(SHAPES.reconcile, body);
+    const { waitMs: wait = 0, ...asked } = checked(REQUESTS.reconcile, body);
     const by = operator.name;
     const readers = { overview: this.#overview, deliveries: this.#deliveries };
     const content = newReconcile(asked, await this.#ask(this.#reconcile.read()), settings);
@@ -222,7 +179,7 @@ export class Api {
     action: ConsoleAction['action'],
     { body, operator }: Call,
   ): Promise<Tasks> {
-    checked({}, body);
+    checked(REQUESTS.nothing, body);
     if (await this.#ask(task.stop())) this.#log({ action, by: operator.name });
     return this.#tasks();
   }
@@ -240,11 +197,7 @@ function idOf({ parameters: [id = ''] }: Call): string {
 }
 
 /** Exactly one of the three: nobody redrives all by leaving something out. */
-function whatOf({
-  ids,
-  filter,
-  all,
-}: Omit<z.output<z.ZodMiniObject<typeof SHAPES.redrive>>, 'waitMs'>): RedriveWhat {
+function whatOf({ ids, filter, all }: Omit<RedriveRequest, 'waitMs'>): RedriveWhat {
   const given = [ids, filter, all].filter((one) => one !== undefined);
   if (given.length !== 1) throw invalid('expected one of ids, filter and all');
   return ids ? { ids: [...new Set(ids)] } : { filter: filter ?? {} };

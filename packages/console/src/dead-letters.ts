@@ -10,13 +10,11 @@ import type {
   DeadLetterBody,
   DeadLetterDetail,
   DeadLetterRow,
-  DeadLetterSelection,
   DeadLettersPage,
-  DeadLettersQuery,
   DeliveryRow,
 } from './api-types.ts';
-import { RequestError } from './http/answer.ts';
-import { invalid } from './http/request.ts';
+import { invalid, RequestError } from './http/answer.ts';
+import type { DeadLetterSelection, DeadLettersQuery } from './requests.ts';
 import { askStore } from './store-calls.ts';
 
 /** Only the newest of more letters are searched and grouped. */
@@ -167,7 +165,7 @@ export class DeadLetterReader {
   async #newest(filter: DeadLetterFilter): Promise<DeadLetterFilter> {
     const [oldest] = (await this.#letters.list({ ...filter, limit: 1 })).letters;
     let tooMany = oldest?.failedAt.getTime() ?? 0;
-    let few = filter.until?.getTime() ?? Date.now() + 60_000;
+    let few = Date.now() + 60_000;
     // Until what is read is at least half of what may be, or the times cannot be told apart.
     while (few - tooMany > 1) {
       const since = Math.floor((tooMany + few) / 2);
@@ -202,16 +200,8 @@ export class DeadLetterReader {
   }
 }
 
-const filterOf = ({
-  event,
-  reason,
-  tenant,
-  since,
-  until,
-}: DeadLetterSelection): DeadLetterFilter => ({
+const filterOf = ({ event, reason, tenant }: DeadLetterSelection): DeadLetterFilter => ({
   ...{ eventName: event, reason, tenant },
-  since: since === undefined ? undefined : new Date(since),
-  until: until === undefined ? undefined : new Date(until),
 });
 
 /** What was left out at the end of a sentence needs no full stop. */

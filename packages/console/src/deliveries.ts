@@ -12,13 +12,13 @@ import type {
   DeadLetterDetail,
   DeadLetterRow,
   DeliveriesPage,
-  DeliveriesQuery,
   DeliveryDetail,
   DeliveryRow,
 } from './api-types.ts';
 import type { DeadLetterReader } from './dead-letters.ts';
 import { RequestError } from './http/answer.ts';
 import type { ConsoleSettings } from './options.ts';
+import type { DeliveriesQuery } from './requests.ts';
 import { resultOf } from './results.ts';
 import { askStore } from './store-calls.ts';
 

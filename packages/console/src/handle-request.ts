@@ -1,9 +1,15 @@
 import type { Api, Call, Handler } from './api.ts';
-import { jsonAnswer, RequestError, type Answer } from './http/answer.ts';
+import {
+  assetAnswer,
+  invalid,
+  jsonAnswer,
+  pageAnswer,
+  refusedAnswer,
+  RequestError,
+  type Answer,
+} from './http/answer.ts';
 import { operatorOf, type KnownOperator } from './http/operator.ts';
-import { assetAnswer, pageAnswer, refusedAnswer } from './http/page.ts';
-import { invalid, type MountedRequest } from './http/request.ts';
-import { checkChange, checkRead } from './http/same-origin.ts';
+import { checkChange, checkRead, type MountedRequest } from './http/request.ts';
 import type { ConsoleSettings } from './options.ts';
 import { logFailure } from './store-calls.ts';
 

@@ -1,10 +1,71 @@
-export { createConsole, type Console } from './create-console.ts';
+import { callHook, waitAtMost } from '@call-webhooks/core/internal';
+import { Api } from './api.ts';
+import { handleRequest } from './handle-request.ts';
+import {
+  fastifyMount,
+  fetchMount,
+  nodeMount,
+  type FastifyMount,
+  type FetchMount,
+  type NodeMount,
+} from './mounts.ts';
+import { resolveOptions, type ConsoleAction, type ConsoleOptions } from './options.ts';
+import { logDone } from './store-calls.ts';
+
 export type { ConsoleAction, ConsoleOptions, ConsoleReceiver } from './options.ts';
-export { basicAuth } from './http/basic-auth.ts';
-export type { Authorize, Challenge, Decision, Operator } from './http/operator.ts';
+export {
+  basicAuth,
+  type Authorize,
+  type Challenge,
+  type Decision,
+  type Operator,
+} from './http/operator.ts';
 export type { ConsoleRequest } from './http/request.ts';
+export type { FastifyMount, FastifyScope, FetchMount, NodeMount } from './mounts.ts';
 export type { ConsoleReconcile } from './reconcile.ts';
 export type { ConsoleRedrive } from './redrive.ts';
-export type { FastifyMount, FastifyScope } from './mount/fastify.ts';
-export type { FetchMount } from './mount/fetch.ts';
-export type { NodeMount } from './mount/node.ts';
+
+/** A console, in a form for each framework. It is a handler for Express and `node:http` itself. */
+export interface Console extends NodeMount {
+  /** For Next's route handlers and all servers of fetch's `Request`. It needs the option `path`. */
+  readonly fetch: FetchMount;
+  /** A plugin: `app.register(console.fastify, { prefix: '/ops/webhooks' })`. */
+  readonly fastify: FastifyMount;
+  /** Begins no further letter or call, and waits up to a second for those that run here. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the console of a receiver: a page, and the API that it uses. It shows what all processes
+ * wrote to the receiver's store, and holds no state of its own.
+ * @throws WebhookError `invalid-options`, above all without `authorize`
+ * @example
+ * const hook = callWebhooks({ secret, on, store, deadLetter: deadLetters });
+ * app.all('/hook', hook);
+ * app.use('/ops/webhooks', createConsole({ receiver: hook.receiver, deadLetters, authorize }));
+ */
+export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Console {
+  const settings = resolveOptions(options);
+  const { logger, onAction, path } = settings;
+  const api = new Api(settings, (action) => {
+    const { by, cause } = action;
+    const which = cause === undefined ? '' : ` of “${cause}”`;
+    logDone(logger, action, `${by ?? 'somebody'} ${DONE[action.action]}${which}`);
+    if (onAction) callHook(onAction, { ...action });
+  });
+  const handle = handleRequest.bind(undefined, settings, api);
+  return Object.assign(nodeMount(handle, path), {
+    fetch: fetchMount(handle, path),
+    fastify: fastifyMount(handle),
+    close: () => waitAtMost(1_000, api.close()),
+  });
+}
+
+const DONE: Record<ConsoleAction['action'], string> = {
+  reveal: 'read the body of a dead letter',
+  remove: 'removed a dead letter',
+  redrive: 'started a redrive',
+  'abort-redrive': 'stopped the redrive',
+  reconcile: 'started a reconcile',
+  'abort-reconcile': 'stopped the reconcile',
+};

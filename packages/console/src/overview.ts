@@ -113,9 +113,7 @@ function periodOf(minutes: Minutes, last: number, length: number, step: number):
     [...minutes].flatMap(([minute, counts]) => (minute >= from && minute < to ? [counts] : []));
   const points = Array.from({ length }, (_, index) => {
     const from = first + index * step;
-    const counts = stretch(from, from + step);
-    const handlerP95 = percentiles(counts, 'handlerMs/')?.p95 ?? null;
-    return { at: from * MINUTE, ...sourceOf(counts, 'webhook').results, handlerP95 };
+    return { at: from * MINUTE, ...sourceOf(stretch(from, from + step), 'webhook').results };
   });
   const all = stretch(first, last + 2);
   const sources: Period['sources'] = {};

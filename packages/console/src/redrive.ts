@@ -2,11 +2,11 @@ import { WebhookError, type DeadLetters } from '@call-webhooks/core';
 import { waitAtMost } from '@call-webhooks/core/internal';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import { redrive, type RedriveOptions, type RedriveProgress } from '@call-webhooks/recovery';
-import type { DeadLetterSelection, RedriveTask } from './api-types.ts';
+import type { RedriveTask } from './api-types.ts';
 import type { DeadLetterReader } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
+import type { DeadLetterSelection } from './requests.ts';
 
-const MAX_LETTERS = 50;
 const CONCURRENCY = 4;
 /** A store may fail so often in a row, with a longer pause after each: a failover takes a while. */
 const MAX_FAILURES = 10;
@@ -24,7 +24,6 @@ export const newRedrive = (what: RedriveWhat, cause: string | undefined) => ({
   total: 'ids' in what ? what.ids.length : null,
   counts: { handled: 0, queued: 0, failed: 0, alreadyHandled: 0, unknown: 0, skipped: 0 },
   retries: 0,
-  letters: [],
 });
 
 /**
@@ -77,10 +76,8 @@ async function runOne(
   signal: AbortSignal,
   { deadLetters, receiver, redrive: options }: ConsoleSettings,
 ): Promise<void> {
-  const onProgress = ({ result, outcome }: RedriveProgress) => {
+  const onProgress = ({ result }: RedriveProgress) => {
     task.counts[result] += 1;
-    task.letters.unshift({ id, result, ...(outcome && { outcome }) });
-    task.letters.length = Math.min(task.letters.length, MAX_LETTERS);
   };
   const shared = { id, onProgress, signal };
   const letters = deadLetters as DeadLetters | DeadJobs;

@@ -7,6 +7,8 @@ export const RESULTS: readonly Result[] = [
   ...(['failed', 'rejected'] as const),
 ];
 
+export const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
+
 const SETTLED: Partial<Record<OutcomeCode, Result>> = {
   handled: 'handled',
   queued: 'handled',
@@ -23,8 +25,6 @@ export function resultOf(code: OutcomeCode): Result {
   const { status = 500 } = (OUTCOMES as Partial<typeof OUTCOMES>)[code] ?? {};
   return SETTLED[code] ?? (status >= 400 && status < 500 ? 'rejected' : 'failed');
 }
-
-export const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 
 /** What is said here in other words: the error itself stands beside it. */
 const WORDS: Partial<Record<OutcomeCode, { when?: string; fix?: string }>> = {

@@ -1,7 +1,7 @@
 export { ApiError, callJson, messageOf, type JsonRequest } from './api.ts';
 export { ActionButton, Button, CopyButton, attempt, type ButtonLook } from './button.tsx';
 export { Badge, Chip, OutcomeBadge, Tag, type Tone } from './badge.tsx';
-export { BarChart, LineChart, type Series } from './chart.tsx';
+export { BarChart } from './chart.tsx';
 export { CodeBlock, HeaderList } from './code.tsx';
 export { Dialog, FormDialog, openDialog, openForm, type Question } from './dialog.tsx';
 export { Field, Select, Switch, TextArea, fieldValue } from './field.tsx';
@@ -12,7 +12,7 @@ export { listenForShortcuts, ShortcutsDialog, type Shortcut } from './shortcuts.
 export { Table, type Column } from './table.tsx';
 export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
-export { day, moment, span, timeOfDay, took, zoneOf } from './time-format.ts';
+export { count, counted, day, duration, moment, span, timeOfDay, zoneOf } from './format.ts';
 export { withVisibleDirections } from './text.ts';
 export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
 export { addressWith, changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { moment, span, timeOfDay } from './time-format.ts';
+import { moment, span, timeOfDay } from './format.ts';
 
 const ticking = new Set<() => void>();
 setInterval(() => {
@@ -20,27 +21,26 @@ interface TimeProps {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly class?: string;
+  /** The time of day by default. */
+  readonly children?: ComponentChildren;
 }
 
-/** A time of day. Its tooltip has the date and the zone. */
-export const Time = ({ at, class: classes }: TimeProps) => (
+/** A time. Its tooltip has the date and the zone. */
+export const Time = ({ at, class: classes, children = timeOfDay(at) }: TimeProps) => (
   <time class={classes} title={moment(at)} datetime={new Date(at).toISOString()}>
-    {timeOfDay(at)}
+    {children}
   </time>
 );
 
-interface CountdownProps extends TimeProps {
+interface CountdownProps {
+  readonly at: number;
   /** The present time, in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /** The time that is left: `in 4m 52s`, or `now`. */
-export function Countdown({ at, now, class: classes }: CountdownProps) {
+export function Countdown({ at, now }: CountdownProps) {
   useTick();
   const left = at - now();
-  return (
-    <time class={classes} title={moment(at)} datetime={new Date(at).toISOString()}>
-      {left > 0 ? `in ${span(left)}` : 'now'}
-    </time>
-  );
+  return <Time at={at}>{left > 0 ? `in ${span(left)}` : 'now'}</Time>;
 }

@@ -1,11 +1,9 @@
-import { ActionButton, Button, Table } from '@call-webhooks/ui';
+import { ActionButton, Button, count, Table } from '@call-webhooks/ui';
 import type { Cause, DeadLetterSelection, DeadLettersPage } from '../../src/api-types.ts';
-import { count } from '../model/format.ts';
 import { filterBy } from '../model/place.ts';
 import { useSession, useTasks } from '../model/session.ts';
-import { Link } from '../parts/link.tsx';
+import { Link, When } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
-import { When } from '../parts/when.tsx';
 import { askToRedrive } from './redrive-section.tsx';
 
 interface CausesProps {

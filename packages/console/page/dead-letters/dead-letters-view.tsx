@@ -1,20 +1,22 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Button, usePoll, useUrl } from '@call-webhooks/ui';
-import type { DeadLettersPage } from '../../src/api-types.ts';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { Button, changeUrl, count, counted, Table, Tag, usePoll, useUrl } from '@call-webhooks/ui';
+import type { DeadLetterRow, DeadLetterSelection, DeadLettersPage } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { count, counted } from '../model/format.ts';
-import { filterBy } from '../model/place.ts';
+import { filterBy, filtersIn } from '../model/place.ts';
 import { useChange, useSession, useTasks } from '../model/session.ts';
+import { REASONS } from '../model/words.ts';
+import { CallLink, RowLink, When } from '../parts/cells.tsx';
+import { Filters, named } from '../parts/filters.tsx';
 import { Empty, ErrorBox, Loading } from '../parts/section.tsx';
 import { CausesSection } from './causes.tsx';
-import { DeadLettersTable } from './dead-letters-table.tsx';
-import { Filters, selectionIn } from './filters.tsx';
 import { LetterDetail } from './letter-detail.tsx';
-import { RedriveBar, RedriveSection } from './redrive-section.tsx';
+import { RedriveAll, RedriveSection } from './redrive-section.tsx';
 
 const EVERY_MS = 5_000;
 const PAGE = 50;
 const HEADING = 'dead-letters-heading';
+/** The filters that are in the address of the page. */
+const FILTERS = ['text', 'cause', 'event', 'reason', 'tenant'] as const;
 
 /** What failed for good: see why, run it again, or remove it. */
 export function DeadLettersView() {
@@ -43,7 +45,7 @@ const NotConfigured = () => (
 
 function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
   const url = useUrl();
-  const selection = selectionIn(url);
+  const selection: DeadLetterSelection = filtersIn(url, FILTERS);
   const offset = Number(url.get('offset') ?? 0);
   const query = { ...selection, limit: PAGE, ...(offset > 0 && { offset }) };
   const { value, error, refresh } = usePoll(
@@ -60,9 +62,7 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
   const last = useRef(value);
   if (value) last.current = value;
   const page = value ?? (error === undefined ? last.current : undefined);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const letters = page?.letters ?? [];
-  const present = letters.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
   const isFiltered = Object.keys(selection).length > 0;
   const opened = url.get('letter');
   const focusAfter = useFocusAfterRemoval(page);
@@ -78,28 +78,29 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
     <>
       <RedriveSection />
       {page && <CausesSection page={page} selection={selection} />}
-      <Filters page={page} />
+      <Filters
+        searches="Call, key, text of the error"
+        names={FILTERS}
+        choices={[
+          ['Event', 'event', named(page?.eventNames)],
+          ['Reason', 'reason', Object.entries(REASONS)],
+          ['Tenant', 'tenant', named(page?.tenants)],
+        ]}
+      />
       <ErrorBox error={error} />
       {page && page.total > 0 && (
         <p class="hint">
           {counted(page.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, newest first.
           {kind === 'jobs' && ' They are the dead jobs of the queue: its workers run them again.'}
           {page.searched !== undefined &&
-            ` Only the newest ${count(page.searched)} are searched and grouped: narrow the times to see older ones.`}
+            ` Only the newest ${count(page.searched)} are searched and grouped: narrow the filters to see older ones.`}
         </p>
       )}
-      <RedriveBar chosen={present} selection={selection} total={page?.total ?? 0} />
+      <RedriveAll selection={selection} total={page?.total ?? 0} />
       <div class="with-detail" data-open={opened === null ? undefined : ''}>
         {opened !== null && <LetterDetail id={opened} onGone={removed} />}
         <div class="listed">
-          {letters.length > 0 && (
-            <DeadLettersTable
-              letters={letters}
-              selected={opened ?? undefined}
-              chosen={chosen}
-              onChoose={setChosen}
-            />
-          )}
+          {letters.length > 0 && <Listed letters={letters} selected={opened ?? undefined} />}
           {page && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
           {!page && error === undefined && <Loading />}
           {page && <Pages page={page} offset={offset} />}
@@ -108,6 +109,50 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
     </>
   );
 }
+
+interface ListedProps {
+  readonly letters: readonly DeadLetterRow[];
+  readonly selected: string | undefined;
+}
+
+/** One row for each dead letter, newest first. */
+const Listed = ({ letters, selected }: ListedProps) => (
+  <Table
+    label="Dead letters"
+    rows={letters}
+    keyOf={({ id }) => id}
+    selected={selected}
+    onOpen={({ id }) => {
+      changeUrl({ letter: id });
+    }}
+    columns={[
+      { name: 'Failed', cell: ({ failedAt }) => <When at={failedAt} /> },
+      {
+        name: 'Event',
+        cell: ({ id, eventName, claimedUntil }) => (
+          <>
+            <span class="event-name">
+              <RowLink id={`letter-${id}`} opens={{ letter: id }}>
+                {eventName ?? 'unknown event'}
+              </RowLink>
+            </span>{' '}
+            {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
+          </>
+        ),
+      },
+      ...(letters.some(({ tenant }) => tenant !== undefined)
+        ? [{ name: 'Tenant', cell: ({ tenant }: DeadLetterRow) => tenant ?? '' }]
+        : []),
+      {
+        name: 'Reason',
+        minor: true,
+        cell: ({ reason, attempts }) => `${REASONS[reason]}, after ${counted(attempts, 'attempt')}`,
+      },
+      { name: 'Error', cell: ({ error }) => <span class="error-line">{error}</span> },
+      { name: 'Call', cell: (letter) => <CallLink {...letter} /> },
+    ]}
+  />
+);
 
 /**
  * Where the keyboard goes on after a letter was removed: in the row that takes its place, or at the heading.

@@ -3,21 +3,20 @@ import {
   ActionButton,
   ApiError,
   changeUrl,
+  CodeBlock,
+  count,
+  counted,
   moment,
   notify,
   openForm,
   usePoll,
 } from '@call-webhooks/ui';
-import type { DeadLetterDetail } from '../../src/api-types.ts';
+import type { DeadLetterBody, DeadLetterDetail } from '../../src/api-types.ts';
 import { get, post } from '../model/api.ts';
 import { useChange, useSession, useTasks } from '../model/session.ts';
-import { counted } from '../model/format.ts';
 import { REASONS, SOURCES } from '../model/words.ts';
-import { DetailHead } from '../parts/detail-head.tsx';
-import { CallLink } from '../parts/link.tsx';
-import { ErrorBox, Facts, Loading } from '../parts/section.tsx';
-import { When } from '../parts/when.tsx';
-import { LetterBody } from './letter-body.tsx';
+import { CallLink, When } from '../parts/cells.tsx';
+import { DetailHead, ErrorBox, Facts, Loading } from '../parts/section.tsx';
 
 interface DetailProps {
   readonly id: string;
@@ -118,7 +117,11 @@ function LetterActions({ letter, path, onGone }: ActionsProps) {
   );
 }
 
-const LetterFacts = ({ letter }: { readonly letter: DeadLetterDetail }) => (
+interface LetterProps {
+  readonly letter: DeadLetterDetail;
+}
+
+const LetterFacts = ({ letter }: LetterProps) => (
   <Facts
     facts={[
       ['Failed', moment(letter.failedAt)],
@@ -157,6 +160,52 @@ const LetterHistory = ({ letter: { history, earlierAttempts } }: LetterProps) =>
   </div>
 );
 
-interface LetterProps {
-  readonly letter: DeadLetterDetail;
+interface BodyProps {
+  readonly body: DeadLetterBody;
+  readonly path: string;
+  readonly onReveal: (letter: DeadLetterDetail | undefined) => void;
+}
+
+/** The body of a letter. Personal data is masked until somebody asks for it. */
+function LetterBody({ body, path, onReveal }: BodyProps) {
+  const { canWrite } = useSession();
+  return (
+    <div class="letter-body">
+      {body.text === null ? (
+        <p class="hint">
+          The body has {count(body.bytes)} bytes and is not JSON, so it cannot be masked and is not
+          shown.
+        </p>
+      ) : (
+        <CodeBlock label="Body" text={body.text} />
+      )}
+      {body.truncated && <p class="hint">Cut: the body has {count(body.bytes)} bytes.</p>}
+      {body.masked && canWrite && (
+        <p>
+          <ActionButton
+            label="Show personal data"
+            icon="eye"
+            small
+            run={async () => {
+              onReveal(await post<DeadLetterDetail>(`${path}/reveal`));
+            }}
+          />{' '}
+          <span class="hint">The receiver logs who asked for it.</span>
+        </p>
+      )}
+      {body.masked && !canWrite && <p class="hint">Personal data is masked.</p>}
+      {!body.masked && (
+        <p>
+          <ActionButton
+            label="Hide personal data"
+            icon="eye"
+            small
+            run={() => {
+              onReveal(undefined);
+            }}
+          />
+        </p>
+      )}
+    </div>
+  );
 }

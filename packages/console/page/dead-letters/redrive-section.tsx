@@ -1,11 +1,9 @@
-import { ActionButton, Badge, openForm } from '@call-webhooks/ui';
+import { ActionButton, Badge, count, counted, openForm } from '@call-webhooks/ui';
 import type { DeadLetterSelection, RedriveTask, Tasks } from '../../src/api-types.ts';
-import { count, counted } from '../model/format.ts';
 import { useSession, useTasks } from '../model/session.ts';
 import { REDRIVE_RESULTS, sentence, TASK_STATES } from '../model/words.ts';
-import { Link } from '../parts/link.tsx';
+import { Ago } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
-import { Ago } from '../parts/when.tsx';
 
 /** Asks before many run. @param which names them: those of a cause, for instance */
 export function askToRedrive(total: number, which: string, run: () => Promise<void>): void {
@@ -25,35 +23,23 @@ export function askToRedrive(total: number, which: string, run: () => Promise<vo
   });
 }
 
-interface BarProps {
-  /** The ids of the letters that are ticked. */
-  readonly chosen: readonly string[];
+interface AllProps {
   readonly selection: DeadLetterSelection;
   /** How many letters match. */
   readonly total: number;
 }
 
-/** Runs letters again: those that are ticked, or all that match. Many at once are asked for first. */
-export function RedriveBar({ chosen, selection, total }: BarProps) {
+/** Runs all letters again that match. */
+export function RedriveAll({ selection, total }: AllProps) {
   const { canWrite } = useSession();
   const { tasks, redrive } = useTasks();
   if (!canWrite || total === 0) return null;
-  const isRunning = tasks?.redrive?.state === 'running';
   const isFiltered = Object.keys(selection).length > 0;
   return (
     <div class="buttons">
       <ActionButton
-        label={
-          chosen.length === 0 ? 'Redrive selected' : `Redrive ${String(chosen.length)} selected`
-        }
-        kind="primary"
-        icon="again"
-        disabled={isRunning || chosen.length === 0}
-        run={() => redrive({ ids: [...chosen] })}
-      />
-      <ActionButton
-        label={isFiltered ? `Redrive all that match …` : 'Redrive all …'}
-        disabled={isRunning}
+        label={isFiltered ? 'Redrive all that match …' : 'Redrive all …'}
+        disabled={tasks?.redrive?.state === 'running'}
         run={() => {
           askToRedrive(total, isFiltered ? 'All that match the filters.' : 'All of them.', () =>
             redrive(isFiltered ? { filter: selection } : { all: true }),
@@ -93,7 +79,6 @@ export function RedriveSection() {
           <ActionButton label="Stop" small run={() => stop('redrive')} />
         </div>
       )}
-      {task.letters.length > 0 && <Results task={task} />}
     </Section>
   );
 }
@@ -147,26 +132,3 @@ function Progress({ task: { total, counts, state, retries } }: { readonly task: 
     </div>
   );
 }
-
-const Results = ({ task: { letters } }: { readonly task: RedriveTask }) => (
-  <details>
-    <summary>The last {counted(letters.length, 'letter')}</summary>
-    <ul class="results">
-      {letters.map(({ id, result, outcome }) => (
-        <li key={id}>
-          <code class="id">{id}</code>{' '}
-          {REDRIVE_RESULTS.find(([name]) => name === result)?.[1] ?? result}
-          {outcome !== undefined && <code class="code-name"> {outcome}</code>}
-          {result === 'failed' && (
-            <>
-              {' '}
-              <Link to="dead-letters" query={{ letter: id }}>
-                Open
-              </Link>
-            </>
-          )}
-        </li>
-      ))}
-    </ul>
-  </details>
-);

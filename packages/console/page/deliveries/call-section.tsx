@@ -1,12 +1,10 @@
-import { Badge, Button, usePoll } from '@call-webhooks/ui';
+import { Badge, Button, counted, usePoll } from '@call-webhooks/ui';
 import type { CallEvent, CallTimeline, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { counted } from '../model/format.ts';
 import { filterBy } from '../model/place.ts';
 import { AFTER_FAILURE, EVENT_STATES, SOURCES } from '../model/words.ts';
-import { Link } from '../parts/link.tsx';
+import { Link, When } from '../parts/cells.tsx';
 import { ErrorBox, Section } from '../parts/section.tsx';
-import { When } from '../parts/when.tsx';
 
 const EVERY_MS = 10_000;
 

@@ -1,20 +1,28 @@
 import { useRef } from 'preact/hooks';
-import { Button, changeUrl, Table, usePoll, useUrl } from '@call-webhooks/ui';
+import {
+  Button,
+  changeUrl,
+  count,
+  duration,
+  Field,
+  Table,
+  usePoll,
+  useUrl,
+} from '@call-webhooks/ui';
 import type { DeliveriesPage, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { count, duration } from '../model/format.ts';
 import { filterBy, filtersIn } from '../model/place.ts';
 import { useSession } from '../model/session.ts';
-import { SOURCES } from '../model/words.ts';
-import { CallLink, RowLink } from '../parts/link.tsx';
-import { ResultBadge } from '../parts/outcome.tsx';
-import { Empty, ErrorBox, Loading, NoLog, None } from '../parts/section.tsx';
-import { When } from '../parts/when.tsx';
+import { RESULTS, SOURCES } from '../model/words.ts';
+import { CallLink, None, ResultBadge, RowLink, When } from '../parts/cells.tsx';
+import { Filters, named } from '../parts/filters.tsx';
+import { Empty, ErrorBox, Loading, NoLog } from '../parts/section.tsx';
 import { CallSection } from './call-section.tsx';
 import { DeliveryDetailView } from './delivery-detail.tsx';
-import { Filters, FILTERS } from './filters.tsx';
 
 const EVERY_MS = 3_000;
+/** The filters that are in the address of the page. */
+const FILTERS = ['text', 'result', 'outcome', 'event', 'source', 'tenant', 'call'] as const;
 /** A search may go through the whole log. */
 const SEARCH_EVERY_MS = 10_000;
 
@@ -51,7 +59,7 @@ function Listed() {
   const selected = url.get('delivery');
   return (
     <>
-      <Filters page={page} />
+      <DeliveryFilters page={page} />
       <ErrorBox error={error} />
       <div class="with-detail" data-open={selected === null ? undefined : ''}>
         {selected !== null && <DeliveryDetailView id={selected} />}
@@ -62,6 +70,34 @@ function Listed() {
         </div>
       </div>
     </>
+  );
+}
+
+function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }) {
+  const call = useUrl().get('call') ?? '';
+  const { outcomes } = useSession();
+  return (
+    <Filters
+      searches="Event, id, key, outcome, error"
+      names={FILTERS}
+      choices={[
+        ['Result', 'result', Object.entries(RESULTS).map(([result, [text]]) => [result, text])],
+        ['Outcome', 'outcome', named(Object.keys(outcomes))],
+        ['Event', 'event', named(page?.eventNames)],
+        ['Source', 'source', Object.entries(SOURCES).map(([source, [name]]) => [source, name])],
+        ['Tenant', 'tenant', named(page?.tenants)],
+      ]}
+    >
+      <Field
+        key={`call ${call}`}
+        label="Call id"
+        placeholder="Shows its three events"
+        defaultValue={call}
+        onChange={({ currentTarget }) => {
+          filterBy({ call: currentTarget.value.trim() });
+        }}
+      />
+    </Filters>
   );
 }
 
@@ -112,18 +148,24 @@ const keyOf = ({ id, at, source, outcome, process }: DeliveryRow) =>
 const EventName = ({ name }: { readonly name: string | undefined }) =>
   name === undefined ? <None>unknown</None> : <span class="event-name">{name}</span>;
 
+const LookedAt = ({ page: { searched, searchedTo } }: { readonly page: DeliveriesPage }) => (
+  <>
+    {count(searched)} looked at
+    {searchedTo !== null && (
+      <>
+        , back to <When at={searchedTo} />
+      </>
+    )}
+  </>
+);
+
 function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
   const isFiltered = Object.keys(filtersIn(useUrl(), FILTERS)).length > 0;
   return isFiltered || page.before !== undefined ? (
     <Empty title="No delivery matches">
       <p>
-        {count(page.searched)} were looked at
-        {page.searchedTo !== null && (
-          <>
-            , back to <When at={page.searchedTo} />
-          </>
-        )}
-        . {page.before === undefined ? 'Older ones are not kept.' : 'Search the older ones.'}
+        <LookedAt page={page} />.{' '}
+        {page.before === undefined ? 'Older ones are not kept.' : 'Search the older ones.'}
       </p>
     </Empty>
   ) : (
@@ -136,18 +178,14 @@ function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
   );
 }
 
-function Pages({ page: { before, searched, searchedTo } }: { readonly page: DeliveriesPage }) {
+function Pages({ page }: { readonly page: DeliveriesPage }) {
+  const { before } = page;
   const isOlder = useUrl().has('before');
   if (!isOlder && before === undefined) return null;
   return (
     <div class="pages">
       <span class="hint">
-        {count(searched)} looked at
-        {searchedTo !== null && (
-          <>
-            , back to <When at={searchedTo} />
-          </>
-        )}
+        <LookedAt page={page} />
       </span>
       {isOlder && (
         <Button

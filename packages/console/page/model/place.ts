@@ -36,21 +36,3 @@ export function filterBy(
   const rest = { before: undefined, offset: undefined, delivery: undefined, letter: undefined };
   changeUrl({ ...rest, ...changes }, how);
 }
-
-/** A time of the address, which is in UTC: `2026-01-31T12:00Z`. @returns milliseconds since the epoch */
-export function timeIn(text: string | undefined): number | undefined {
-  const time = text === undefined ? NaN : Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
-}
-
-/** A local time of an input, as it is in the address. */
-export const toUtc = (local: string): string | undefined =>
-  local === '' ? undefined : `${new Date(local).toISOString().slice(0, 16)}Z`;
-
-/** A time of the address, as an input has it. */
-export function toLocal(text: string | undefined): string {
-  const time = timeIn(text);
-  if (time === undefined) return '';
-  const ahead = new Date(time).getTimezoneOffset() * 60_000;
-  return new Date(time - ahead).toISOString().slice(0, 16);
-}

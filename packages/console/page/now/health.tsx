@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Badge, timeOfDay, type IconName, type Tone } from '@call-webhooks/ui';
+import { Badge, duration, timeOfDay, type IconName, type Tone } from '@call-webhooks/ui';
 import type { Overview } from '../../src/api-types.ts';
-import { duration } from '../model/format.ts';
 import { useSession } from '../model/session.ts';
 import { sentence } from '../model/words.ts';
 import { Section } from '../parts/section.tsx';

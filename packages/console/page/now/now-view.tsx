@@ -1,11 +1,10 @@
-import { changeUrl, Select, usePoll, useUrl } from '@call-webhooks/ui';
+import { changeUrl, counted, Select, usePoll, useUrl } from '@call-webhooks/ui';
 import type { Overview } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { counted } from '../model/format.ts';
 import { useSession } from '../model/session.ts';
 import { ErrorBox, Loading, NoLog, Section } from '../parts/section.tsx';
 import { HealthSection } from './health.tsx';
-import { Charts, OutcomesSection, SourcesSection, Tiles } from './numbers.tsx';
+import { Chart, OutcomesSection, SourcesSection, Tiles } from './numbers.tsx';
 import { ProcessesSection, SecretsSection } from './processes.tsx';
 
 const EVERY_MS = 3_000;
@@ -66,7 +65,7 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
       <HealthSection health={health} />
       {Object.keys(log.day.sources).length === 0 && <FirstSteps />}
       <Tiles period={period} range={range} />
-      <Charts period={period} range={range} />
+      <Chart period={period} range={range} />
       <SourcesSection period={period} range={range} />
       <OutcomesSection period={period} range={range} />
       <SecretsSection secrets={log.secrets} />

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { BarChart, LineChart, Table } from '@call-webhooks/ui';
+import { BarChart, count, duration, Table } from '@call-webhooks/ui';
 import type { Percentiles, Period, Result, SourceCounts } from '../../src/api-types.ts';
-import { count, duration, minuteOf, shortMinute } from '../model/format.ts';
+import { minuteOf, shortMinute } from '../model/format.ts';
 import { PERIODS, RESULTS, SOURCES } from '../model/words.ts';
-import { Link } from '../parts/link.tsx';
-import { OutcomeWords } from '../parts/outcome.tsx';
+import { Link, OutcomeWords } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
 
 interface PeriodProps {
@@ -109,33 +108,23 @@ function share(part: number, whole: number): string {
   return `${percent.toFixed(percent > 0 && percent < 100 && (percent < 10 || percent > 99) ? 1 : 0)}%`;
 }
 
-/** Results and handler time over the last hour or day. */
-export function Charts({ period, range }: PeriodProps) {
-  const { points } = period;
-  const places = points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)));
-  const tones = { 'dead-letter': 'odd' } as Partial<Record<Result, 'odd'>>;
+/** Results over the last hour or day. */
+export function Chart({ period: { points }, range }: PeriodProps) {
   return (
-    <div class="charts">
-      <BarChart
-        label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
-        places={places}
-        series={(Object.keys(RESULTS) as Result[])
-          .filter((result) => !RARE.includes(result) || points.some((point) => point[result] > 0))
-          .map((result) => ({
-            name: RESULTS[result][0].toLowerCase(),
-            tone: tones[result] ?? RESULTS[result][1],
-            values: points.map((point) => point[result]),
-          }))}
-      />
-      <LineChart
-        label="Handler time, all sources"
-        places={places}
-        format={duration}
-        series={[
-          { name: 'p95', tone: 'info', values: points.map((one) => one.handlerP95 ?? undefined) },
-        ]}
-      />
-    </div>
+    <BarChart
+      label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
+      places={points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)))}
+      series={Object.entries(RESULTS)
+        .map(([result, [name, tone]]) => ({
+          result: result as Result,
+          name: name.toLowerCase(),
+          tone: result === 'dead-letter' ? ('odd' as const) : tone,
+          values: points.map((point) => point[result as Result]),
+        }))
+        .filter(
+          ({ result, values }) => !RARE.includes(result) || values.some((times) => times > 0),
+        )}
+    />
   );
 }
 

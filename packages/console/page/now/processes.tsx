@@ -1,8 +1,7 @@
-import { Badge, Table, type Tone } from '@call-webhooks/ui';
+import { Badge, count, duration, Table, type Tone } from '@call-webhooks/ui';
 import type { ProcessSeen, SecretUse } from '../../src/api-types.ts';
-import { count, duration } from '../model/format.ts';
+import { Ago } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
-import { Ago } from '../parts/when.tsx';
 
 /** Which secret verified what, in all processes: whether a rotation is complete. */
 export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretUse[] }) => (

@@ -1,10 +1,10 @@
 import { useContext } from 'preact/hooks';
-import { Badge, Button, moment, ThemeButton } from '@call-webhooks/ui';
+import { Badge, Button, count, moment, ThemeButton, timeOfDay } from '@call-webhooks/ui';
 import { lastAnswer, useConnection, type Connection } from '../model/api.ts';
-import { clockTime, count, ZONE } from '../model/format.ts';
+import { ZONE } from '../model/format.ts';
 import { VIEWS, type View } from '../model/place.ts';
 import { SessionContext, useSession } from '../model/session.ts';
-import { Link } from './link.tsx';
+import { Link } from './cells.tsx';
 
 const WORDS: Readonly<Record<Connection['state'], string>> = {
   connecting: 'Connecting …',
@@ -110,7 +110,7 @@ function Lost() {
           : 'This computer is offline.'}{' '}
         {at !== undefined && (
           <>
-            What you see is from <span title={moment(at)}>{clockTime(at)}</span>.
+            What you see is from <span title={moment(at)}>{timeOfDay(at)}</span>.
           </>
         )}{' '}
         The page tries again by itself.

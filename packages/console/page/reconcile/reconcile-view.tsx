@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { ActionButton, openForm, Select } from '@call-webhooks/ui';
+import { ActionButton, counted, openForm, Select } from '@call-webhooks/ui';
 import type { ReconcileTask } from '../../src/api-types.ts';
-import { counted } from '../model/format.ts';
 import { useSession, useTasks } from '../model/session.ts';
 import { TaskTrouble } from '../dead-letters/redrive-section.tsx';
 import { Empty, ErrorBox, Loading, Section } from '../parts/section.tsx';
@@ -66,17 +65,6 @@ function Reconcile() {
         </Section>
       ) : (
         <NeverRan />
-      )}
-      {task && task.earlier.length > 0 && (
-        <Section title="Earlier runs">
-          <ul class="runs">
-            {task.earlier.map((run) => (
-              <li key={run.id}>
-                <Run run={run} />
-              </li>
-            ))}
-          </ul>
-        </Section>
       )}
     </>
   );

@@ -1,21 +1,17 @@
 import { Fragment } from 'preact';
-import { Badge, Table, Tag } from '@call-webhooks/ui';
+import { Badge, count, counted, Table, Tag } from '@call-webhooks/ui';
 import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
-import { count, counted, shortTime } from '../model/format.ts';
+import { shortTime } from '../model/format.ts';
 import { EVENT_STATES, RECONCILE_COUNTS, TASK_STATES } from '../model/words.ts';
-import { CallLink, Link } from '../parts/link.tsx';
-import { When } from '../parts/when.tsx';
-
-type RunData = Omit<ReconcileTask, 'events' | 'reasons' | 'earlier'> &
-  Partial<Pick<ReconcileTask, 'events' | 'reasons'>>;
+import { CallLink, Link, When } from '../parts/cells.tsx';
 
 /** `Calls from 08:00:00 to 11:50:00`. */
-export const windowText = ({ since, until }: Pick<RunData, 'since' | 'until'>): string =>
+export const windowText = ({ since, until }: Pick<ReconcileTask, 'since' | 'until'>): string =>
   `Calls from ${shortTime(since)} to ${shortTime(until)}`;
 
 /** One run: who ran it and when, what was found and why, and which events. */
-export function Run({ run }: { readonly run: RunData }) {
-  const { by, dryRun, startedAt, state, counts, events = [], reasons = [] } = run;
+export function Run({ run }: { readonly run: ReconcileTask }) {
+  const { by, dryRun, startedAt, state, counts, events, reasons } = run;
   const [text, tone] = TASK_STATES[state];
   return (
     <div class="run">
@@ -42,7 +38,7 @@ export function Run({ run }: { readonly run: RunData }) {
 }
 
 /** Of a run that did not end, what it had done by then. */
-const Totals = ({ run: { state, counts } }: { readonly run: RunData }) => (
+const Totals = ({ run: { state, counts } }: { readonly run: ReconcileTask }) => (
   <p role={state === 'running' ? 'status' : undefined}>
     {state !== 'done' && state !== 'running' && 'Until then: '}
     {counted(counts.seen, 'call')} looked at.{' '}

@@ -1,4 +1,4 @@
-import type { ApiError, ApiErrorCode } from '../api-types.ts';
+import { PAGE_FILES } from '../page-files.generated.ts';
 
 /** The response to one request, ready to be written. */
 export interface Answer {
@@ -66,32 +66,42 @@ export const jsonAnswer = (
   body: JSON.stringify(value),
 });
 
-/** There is no 404, 410 and 3xx among them: a rule that points here by mistake must not be paused. */
-const STATUS: Record<ApiErrorCode, number> = {
+/**
+ * The status of each error. There is no 404, 410 and 3xx among them: a rule that points here by mistake
+ * must not be paused.
+ */
+const STATUS = {
+  /** 401 where `authorize` asks for credentials. */
   unauthorized: 403,
+  /** The console or this person may only read. */
   'read-only': 403,
+  /** The request does not come from the console's page. */
   'cross-origin': 403,
   'unknown-path': 400,
   'method-not-allowed': 405,
   'invalid-request': 400,
   'body-too-large': 413,
+  /** A POST that is not JSON. */
   'unsupported-type': 415,
+  /** A redrive or a reconcile, here or in another process. */
   'already-running': 409,
   'unknown-letter': 422,
+  /** Created without `deadLetters` or `reconcile`, or the store has no log. */
   'not-configured': 422,
   'store-unavailable': 503,
+  /** `authorize` did not settle in time. */
   unavailable: 503,
   internal: 500,
 };
 
 /** An error that is answered. Its message must hold nothing of the request. */
 export class RequestError extends Error {
-  readonly code: ApiErrorCode;
+  readonly code: keyof typeof STATUS;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
 
   constructor(
-    code: ApiErrorCode,
+    code: keyof typeof STATUS,
     message: string,
     {
       status = STATUS[code],
@@ -105,7 +115,53 @@ export class RequestError extends Error {
   }
 
   get answer(): Answer {
-    const body: ApiError = { error: { code: this.code, message: this.message } };
-    return jsonAnswer(body, this.status, this.headers);
+    const error = { code: this.code, message: this.message };
+    return jsonAnswer({ error }, this.status, this.headers);
   }
 }
+
+export const invalid = (problem: string) =>
+  new RequestError('invalid-request', `The request cannot be used: ${problem}.`);
+
+/**
+ * The page. Its files and the API are relative to it, so that it works behind a proxy that changes paths.
+ * @param documentPath the path in the browser's address
+ */
+export function pageAnswer(documentPath: string): Answer {
+  const file = PAGE_FILES.get('index.html');
+  if (!file) throw new RequestError('internal', 'The console was built without its page.');
+  return fileAnswer(
+    file.type,
+    file.text.replace('<head>', () => headFor(documentPath)),
+    'never',
+  );
+}
+
+/** @returns `undefined` if there is no such file */
+export function assetAnswer(path: string): Answer | undefined {
+  const file = path.startsWith('/assets/') ? PAGE_FILES.get(path.slice(1)) : undefined;
+  return file && fileAnswer(file.type, file.text, 'forever');
+}
+
+/**
+ * What a person sees who opens the page and may not.
+ * @param signIn where to sign in
+ */
+export function refusedAnswer({ status, headers, message }: RequestError, signIn?: string): Answer {
+  const link = signIn === undefined ? '' : `<p><a href="${escaped(signIn)}">Sign in</a></p>`;
+  const page = fileAnswer(
+    'text/html; charset=utf-8',
+    `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><title>Call webhooks: console</title></head><body><main><h1>Call webhooks: console</h1><p>${message}</p>${link}</main></body></html>`,
+    'never',
+  );
+  return { ...page, status, headers: { ...page.headers, ...headers } };
+}
+
+/** Without a slash at the end of the address, relative URLs would lead beside the console. */
+function headFor(documentPath: string): string {
+  const segment = documentPath.slice(documentPath.lastIndexOf('/') + 1);
+  return segment === '' ? '<head>' : `<head><base href="./${escaped(segment)}/">`;
+}
+
+const escaped = (text: string) =>
+  text.replace(/[^\w.~%/:?=-]/g, (character) => `&#${String(character.codePointAt(0))};`);

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { RequestError } from './answer.ts';
 
 /** What `authorize` decides on. */
@@ -26,9 +25,6 @@ export interface MountedRequest extends ConsoleRequest {
   body(): Promise<unknown>;
 }
 
-/** The most that a body may have; bytes. */
-export const MAX_BODY = 128 * 1024;
-
 /** Splits the URL of a request as it was sent: nothing is decoded or resolved. */
 export function splitUrl(url: string): { path: string; query: URLSearchParams } {
   const [beforeHash = ''] = url.split('#', 1);
@@ -47,65 +43,39 @@ export function pathBelow(mount: string, path: string): string | undefined {
   return path.startsWith(`${mount}/`) ? path.slice(mount.length) : undefined;
 }
 
-export const invalid = (problem: string) =>
-  new RequestError('invalid-request', `The request cannot be used: ${problem}.`);
-
-const MAX_TEXT = 300;
-/** The last millisecond that a `Date` can have. */
-const END_OF_TIME = 8.64e15;
-
-const isWithin = (value: unknown, min: number, max: number) =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
-const expectedNumber = (min: number, max: number) =>
-  `expected a whole number from ${min} to ${max}`;
-
-/** The rules for what is in a query or a body. Their messages hold nothing of the request. */
-export const rule = {
-  text: (max = MAX_TEXT) =>
-    z.string('expected a text').check(z.maxLength(max, `it has more than ${max} characters`)),
-  number: (min: number, max: number) =>
-    z.custom<number>((value) => isWithin(value, min, max), expectedNumber(min, max)),
-  /** Milliseconds since the epoch. */
-  time: () => rule.number(0, END_OF_TIME),
-  oneOf: <const Text extends string>(texts: readonly Text[]) =>
-    z.enum(texts as readonly [Text, ...Text[]], `expected one of ${texts.join(', ')}`),
-  /** A number in a query. */
-  digits: (min: number, max = END_OF_TIME) =>
-    z.pipe(
-      z
-        .string()
-        .check(
-          z.refine(
-            (text) => /^\d{1,16}$/.test(text) && isWithin(Number(text), min, max),
-            expectedNumber(min, max),
-          ),
-        ),
-      z.transform(Number),
-    ),
-};
-
-/** @throws RequestError `invalid-request` for what does not follow the rules, or has no rule */
-export function checked<Shape extends z.core.$ZodShape>(
-  shape: Shape,
-  given: unknown,
-): z.output<z.ZodMiniObject<Shape>> {
-  const names = Object.keys(shape).join(', ');
-  const only = names === '' ? 'it takes no parameters' : `expected only ${names}`;
-  const result = z.safeParse(z.strictObject(shape), given, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? only : 'expected a JSON object'),
-  });
-  if (result.success) return result.data;
-  const [{ path, message } = { path: [], message: '' }] = result.error.issues;
-  throw invalid(path.length > 0 ? `${String(path[0])}: ${message}` : message);
+/**
+ * Lets a change through only from the console's own page, in JSON, which no form of another site can
+ * send. `Sec-Fetch-Site` tells where a request is from, and no page can forge it; a browser that does
+ * not send it says in `Origin` which host the page is from.
+ * @param origin where the console is, if a proxy changes the `Host` of requests
+ * @throws RequestError `cross-origin`, `unsupported-type`
+ */
+export function checkChange({ headers }: ConsoleRequest, origin: string | undefined): void {
+  const site = headers.get('sec-fetch-site');
+  const from = headers.get('origin');
+  if (from === null || (site !== null && site !== 'same-origin')) throw crossOrigin();
+  if (origin !== undefined) {
+    if (from !== origin) throw crossOrigin();
+  } else if (site === null && hostOf(from) !== headers.get('host')?.toLowerCase())
+    throw crossOrigin();
+  if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? ''))
+    throw new RequestError('unsupported-type', 'Send application/json.');
 }
 
 /**
- * The parameters of a query, each at most once. Those without a value are left out.
- * @throws RequestError `invalid-request`
+ * Refuses data to pages of other sites. A browser that opens the console's address itself sends `none`.
+ * @throws RequestError `cross-origin`
  */
-export function queryOf<Shape extends z.core.$ZodShape>(shape: Shape, query: URLSearchParams) {
-  const given = [...query].filter(([, value]) => value !== '');
-  const repeated = Object.keys(shape).find((name) => query.getAll(name).length > 1);
-  if (repeated !== undefined) throw invalid(`${repeated}: it is repeated`);
-  return checked(shape, Object.fromEntries(given));
+export function checkRead({ headers }: ConsoleRequest): void {
+  const site = headers.get('sec-fetch-site');
+  if (site === 'cross-site' || site === 'same-site') throw crossOrigin();
 }
+
+const hostOf = (origin: string): string | undefined =>
+  URL.canParse(origin) ? new URL(origin).host || undefined : undefined;
+
+const crossOrigin = () =>
+  new RequestError(
+    'cross-origin',
+    "The request does not come from the console's page. If a proxy changes the Host header, set the option origin.",
+  );

@@ -47,8 +47,8 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     await receiver.deliver(callStarted());
     receiver.tell({ broken: false });
     await page.getByRole('link', { name: 'Dead letters' }).click();
-    await page.getByLabel('Select all on this page').check();
-    await page.getByRole('button', { name: 'Redrive 1 selected' }).click();
+    await page.getByRole('button', { name: 'Redrive all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('1 handled', { exact: true }).waitFor();
   });
 

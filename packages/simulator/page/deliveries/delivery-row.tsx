@@ -1,4 +1,4 @@
-import { Countdown, Icon, OutcomeBadge, Tag, Time, took } from '@call-webhooks/ui';
+import { Countdown, Icon, OutcomeBadge, Tag, Time, duration } from '@call-webhooks/ui';
 import type {
   AttemptSummary,
   DeliverySummary,
@@ -77,7 +77,7 @@ export class DeliveryRow extends Component<RowProps> {
                 <span class="answer" data-tone={attemptTone(last)} title={responseText(last)}>
                   {responseText(last)}
                 </span>
-                <span class="took">{last.tookMs === undefined ? '' : took(last.tookMs)}</span>
+                <span class="took">{last.tookMs === undefined ? '' : duration(last.tookMs)}</span>
               </>
             )}
           </span>

@@ -1,4 +1,4 @@
-import { CodeBlock, CopyButton, HeaderList, Tag, Time, took } from '@call-webhooks/ui';
+import { CodeBlock, CopyButton, HeaderList, Tag, Time, duration } from '@call-webhooks/ui';
 import type { Attempt, AttemptResponse, DeliveryView } from '@call-webhooks/simulator/control-api';
 import { useState } from 'preact/hooks';
 import { attemptTone, CHAOS, PAUSE_REASONS, responseText } from '../state/labels.ts';
@@ -26,7 +26,7 @@ export function AttemptCard({ attempt, opens }: CardProps) {
             {responseText(attempt)}
           </span>
           {outcome && <span class="outcome">{outcome}</span>}
-          <span class="took">{tookMs === undefined ? '' : took(tookMs)}</span>
+          <span class="took">{tookMs === undefined ? '' : duration(tookMs)}</span>
           {chaos.map((mode) => (
             <Tag key={mode} title={CHAOS[mode][1]}>
               {CHAOS[mode][0]}

@@ -1,6 +1,18 @@
 import type { ComponentChildren } from 'preact';
-import { addressWith, changeUrl, readUrl } from '@call-webhooks/ui';
+import {
+  addressWith,
+  Badge,
+  changeUrl,
+  readUrl,
+  Time,
+  useTick,
+  type IconName,
+} from '@call-webhooks/ui';
+import type { Result } from '../../src/api-types.ts';
+import { ago, shortTime } from '../model/format.ts';
 import { hrefOf, type View } from '../model/place.ts';
+import { useOutcome } from '../model/session.ts';
+import { RESULTS } from '../model/words.ts';
 
 interface LinkProps {
   readonly to: View;
@@ -30,7 +42,7 @@ export const Link = ({ to, query, current, id, class: classes = 'link', children
 );
 
 /** Shows a view. Filters of the one before go away. */
-export function go(to: View, query: Readonly<Record<string, string>> = {}): void {
+function go(to: View, query: Readonly<Record<string, string>> = {}): void {
   const before = Object.fromEntries([...readUrl().keys()].map((name) => [name, undefined]));
   changeUrl({ ...before, view: to === 'now' ? undefined : to, ...query });
 }
@@ -82,3 +94,49 @@ export const CallLink = ({ callId, tenant, children }: CallLinkProps) =>
       )}
     </Link>
   );
+
+/** What stands in a cell without a value. */
+export const None = ({ children = '–' }: { readonly children?: string }) => (
+  <span class="hint">{children}</span>
+);
+
+interface WhenProps {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A time of today, with the day for others. */
+export const When = ({ at }: WhenProps) => <Time at={at}>{shortTime(at)}</Time>;
+
+/** `4 min ago`, and it stays true. */
+export function Ago({ at }: WhenProps) {
+  useTick();
+  return <Time at={at}>{ago(at)}</Time>;
+}
+
+/** The meaning of an outcome, and what to do about it. */
+export function OutcomeWords({ code }: { readonly code: string }) {
+  const row = useOutcome(code);
+  if (!row) return <>This outcome is from a newer version.</>;
+  return (
+    <>
+      {row.when} <span class="fix">{row.fix}</span>
+    </>
+  );
+}
+
+const ICONS: Partial<Record<Result, IconName>> = {
+  handled: 'check',
+  failed: 'cross',
+  rejected: 'minus',
+};
+
+/** What a delivery came to, in colour and words. */
+export const ResultBadge = ({ result }: { readonly result: Result }) => {
+  const [text, tone] = RESULTS[result];
+  return (
+    <Badge tone={tone} icon={ICONS[result]}>
+      {text}
+    </Badge>
+  );
+};

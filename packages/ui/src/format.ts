@@ -43,6 +43,21 @@ export function span(ms: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-/** How long something took: `12 ms`, `1.5 s`. @param ms milliseconds */
-export const took = (ms: number): string =>
-  ms < 1_000 ? `${String(Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`;
+const NUMBER = new Intl.NumberFormat();
+
+export const count = (value: number): string => NUMBER.format(value);
+
+/** `1 delivery`, `3 deliveries`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+/** How long something took: `12 ms`, `1.5 s`, `4 min`, `3 h`, `2 d`. @param ms milliseconds */
+export function duration(ms: number): string {
+  if (ms < 1) return '< 1 ms';
+  if (ms < 1_000) return `${count(Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 3_600_000) return `${count(Math.round(ms / 60_000))} min`;
+  return ms < 172_800_000
+    ? `${count(Math.round(ms / 3_600_000))} h`
+    : `${count(Math.round(ms / 86_400_000))} d`;
+}

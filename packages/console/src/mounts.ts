@@ -1,9 +1,13 @@
 import type * as NodeBodies from '@call-webhooks/core/node';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '@call-webhooks/core';
-import { RequestError, type Answer } from '../http/answer.ts';
-import { invalid, MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/request.ts';
-import { parseJson, tooLarge } from './fetch.ts';
+import { invalid, RequestError, type Answer } from './http/answer.ts';
+import { pathBelow, splitUrl, type MountedRequest } from './http/request.ts';
+
+type Handle = (request: MountedRequest) => Promise<Answer>;
+
+/** The most that a body may have; bytes. */
+const MAX_BODY = 128 * 1024;
 
 /** Handles requests of `node:http` and Express. */
 export type NodeMount = (
@@ -11,8 +15,6 @@ export type NodeMount = (
   response: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void;
-
-type Handle = (request: MountedRequest) => Promise<Answer>;
 
 /** What Express adds. It removes the path of the mount from `url`. */
 type FrameworkRequest = IncomingMessage & {
@@ -53,7 +55,7 @@ function passOn(response: ServerResponse, next: () => void): void {
 }
 
 /** Where a request is, for `answerNode`. */
-export interface NodePlace {
+interface NodePlace {
   /** Such as `request.url`. */
   readonly url: string;
   /** The URL in the browser. */
@@ -65,7 +67,7 @@ export interface NodePlace {
 }
 
 /** Answers a request of `node:http`. Never rejects. */
-export async function answerNode(
+async function answerNode(
   handle: Handle,
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,7 +85,7 @@ export async function answerNode(
       headers: headersOf(request),
       documentPath: splitUrl(documentUrl).path,
       raw,
-      body: () => readJson(request, readRawBody),
+      body: () => readNodeJson(request, readRawBody),
     });
     if (response.headersSent || response.destroyed) return;
     const length = String(Buffer.byteLength(answer.body));
@@ -116,7 +118,7 @@ function headersOf({ headers: given }: IncomingMessage): Headers {
 }
 
 /** @throws RequestError `body-too-large`, `invalid-request` */
-async function readJson(
+async function readNodeJson(
   request: FrameworkRequest,
   readRawBody: typeof NodeBodies.readRawBody,
 ): Promise<unknown> {
@@ -132,4 +134,129 @@ async function readJson(
     if (error instanceof WebhookError && error.code === 'body-too-large') throw tooLarge();
     throw invalid('the body could not be read');
   }
+}
+
+/** Answers fetch's `Request`. */
+export type FetchMount = (request: Request) => Promise<Response>;
+
+/** @param mount the path of the console, without a slash at its end */
+export function fetchMount(handle: Handle, mount: string): FetchMount {
+  return async (request) => {
+    const { method, headers } = request;
+    const { path, query } = splitUrl(request.url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, ''));
+    const answer = await handle({
+      method,
+      // Of another path, no route is found.
+      path: pathBelow(mount, path) ?? '/elsewhere',
+      query,
+      headers,
+      documentPath: path,
+      raw: request,
+      body: () => readJson(request),
+    });
+    const body = method === 'HEAD' ? null : answer.body;
+    return new Response(body, { status: answer.status, headers: answer.headers });
+  };
+}
+
+/** @throws RequestError `body-too-large`, `invalid-request` */
+async function readJson(request: Request): Promise<unknown> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  if (request.body)
+    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
+      size += piece.length;
+      if (size > MAX_BODY) throw tooLarge();
+      pieces.push(piece);
+    }
+  return parseJson(Buffer.concat(pieces).toString());
+}
+
+const tooLarge = () => new RequestError('body-too-large', `Send at most ${MAX_BODY} bytes.`);
+
+/** @throws RequestError `invalid-request` */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw invalid('the body is not JSON');
+  }
+}
+
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+}
+
+interface FastifyReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+}
+
+type FastifyRoute = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** What is used of a Fastify instance, whatever its types are. */
+export interface FastifyScope {
+  readonly prefix: string;
+  removeAllContentTypeParsers: Method;
+  addContentTypeParser: Method;
+  all: Method;
+  setNotFoundHandler: Method;
+}
+
+type Method = (...parameters: never[]) => unknown;
+
+interface CallableScope {
+  readonly prefix: string;
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    type: string,
+    parser: (
+      request: unknown,
+      payload: IncomingMessage,
+      done: (error: null, body: unknown) => void,
+    ) => void,
+  ): unknown;
+  all(path: string, route: FastifyRoute): unknown;
+  setNotFoundHandler(route: FastifyRoute): unknown;
+}
+
+/** A Fastify plugin. Everything below the `prefix` that it is registered with is the console's. */
+export type FastifyMount = (
+  instance: FastifyScope,
+  options: unknown,
+  done: (error?: Error) => void,
+) => void;
+
+const WITHOUT_PREFIX =
+  "Register the console with a prefix of its own: app.register(console.fastify, { prefix: '/ops/webhooks' }).";
+
+export function fastifyMount(handle: Handle): FastifyMount {
+  return (instance, _options, done) => {
+    const scope: CallableScope = instance;
+    const respond: FastifyRoute = (request, reply) => {
+      reply.hijack();
+      const { url = '/' } = request.raw;
+      const place = {
+        url,
+        documentUrl: url,
+        mount: scope.prefix.replace(/\/+$/, ''),
+        raw: request,
+      };
+      void answerNode(handle, request.raw, reply.raw, place);
+    };
+    if (scope.prefix === '') {
+      done(new WebhookError('invalid-options', WITHOUT_PREFIX));
+      return;
+    }
+    // The console reads bodies itself, within its own limit.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, parsed) => {
+      parsed(null, payload);
+    });
+    scope.all('/', respond);
+    scope.all('/*', respond);
+    // Methods that Fastify has no routes for.
+    scope.setNotFoundHandler(respond);
+    done();
+  };
 }

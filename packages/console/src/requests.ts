@@ -1,0 +1,119 @@
+import * as z from 'zod/mini';
+import { invalid } from './http/answer.ts';
+import { OUTCOME_CODES, RESULTS } from './results.ts';
+
+const MAX_TEXT = 300;
+const MAX_IDS = 500;
+/** The longest that a request waits for what it has started; milliseconds. */
+const MAX_WAIT_MS = 20_000;
+/** The last millisecond that a `Date` can have. */
+const END_OF_TIME = 8.64e15;
+
+// The messages hold nothing of the request.
+const someText = () =>
+  z
+    .string('expected a text')
+    .check(z.maxLength(MAX_TEXT, `it has more than ${MAX_TEXT} characters`));
+const text = () => z.optional(someText());
+const oneOf = <const Text extends string>(texts: readonly Text[]) =>
+  z.optional(z.enum(texts as readonly [Text, ...Text[]], `expected one of ${texts.join(', ')}`));
+const isWithin = (value: unknown, min: number, max: number) =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+const whole = (min: number, max: number) =>
+  z.custom<number>(
+    (value) => isWithin(value, min, max),
+    `expected a whole number from ${min} to ${max}`,
+  );
+/** A number in a query. */
+const digits = (min: number, max: number) =>
+  z.optional(
+    z.pipe(
+      z.custom<string>(
+        (given) =>
+          typeof given === 'string' &&
+          /^\d{1,16}$/.test(given) &&
+          isWithin(Number(given), min, max),
+        `expected a whole number from ${min} to ${max}`,
+      ),
+      z.transform(Number),
+    ),
+  );
+/** How long the response waits for the end; 0 by default. Serverless functions need it. */
+const waitMs = z.optional(whole(0, MAX_WAIT_MS));
+
+const SELECTION = {
+  ...{ event: text(), tenant: text(), text: text() },
+  reason: oneOf(['handler-failed', 'invalid-payload']),
+  /** The id of a `Cause`. */
+  cause: text(),
+};
+
+/** What the routes of the API take. Conditions that are given all have to hold. */
+export const REQUESTS = {
+  nothing: z.strictObject({}),
+  deliveries: z.strictObject({
+    result: oneOf(RESULTS),
+    outcome: oneOf(OUTCOME_CODES),
+    source: oneOf(['webhook', 'queue', 'redrive', 'reconcile']),
+    /** `before` is that of the page before. */
+    ...{ event: text(), call: text(), tenant: text(), text: text(), before: text() },
+  }),
+  call: z.strictObject({ tenant: text() }),
+  deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),
+  /** Exactly one of the first three. */
+  redrive: z.strictObject({
+    ids: z.optional(
+      z
+        .array(someText(), `expected 1 to ${MAX_IDS} ids`)
+        .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
+    ),
+    filter: z.optional(z.strictObject(SELECTION, 'expected conditions')),
+    all: z.optional(z.literal(true, 'expected true')),
+    waitMs,
+  }),
+  /** Calls that began at `since` or later and before `until`; 10 minutes ago by default. */
+  reconcile: z.strictObject({
+    dryRun: z.boolean('expected true or false'),
+    since: whole(0, END_OF_TIME),
+    until: z.optional(whole(0, END_OF_TIME)),
+    waitMs,
+  }),
+};
+
+/** The query of `api/deliveries`. */
+export type DeliveriesQuery = z.output<typeof REQUESTS.deliveries>;
+/** The query of `api/dead-letters`. */
+export type DeadLettersQuery = z.output<typeof REQUESTS.deadLetters>;
+/** What `api/dead-letters` and a redrive choose by. */
+export type DeadLetterSelection = Omit<DeadLettersQuery, 'offset' | 'limit'>;
+export type RedriveRequest = z.output<typeof REQUESTS.redrive>;
+export type ReconcileRequest = z.output<typeof REQUESTS.reconcile>;
+
+/** @throws RequestError `invalid-request` for what does not follow the rules, or has no rule */
+export function checked<Shape extends z.core.$ZodShape>(
+  schema: z.ZodMiniObject<Shape, z.core.$strict>,
+  given: unknown,
+): z.output<z.ZodMiniObject<Shape, z.core.$strict>> {
+  const names = Object.keys(schema.shape).join(', ');
+  const only = names === '' ? 'it takes no parameters' : `expected only ${names}`;
+  const result = z.safeParse(schema, given, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? only : 'expected a JSON object'),
+  });
+  if (result.success) return result.data;
+  const [{ path, message } = { path: [], message: '' }] = result.error.issues;
+  throw invalid(path.length > 0 ? `${String(path[0])}: ${message}` : message);
+}
+
+/**
+ * The parameters of a query, each at most once. Those without a value are left out.
+ * @throws RequestError `invalid-request`
+ */
+export function queryOf<Shape extends z.core.$ZodShape>(
+  schema: z.ZodMiniObject<Shape, z.core.$strict>,
+  query: URLSearchParams,
+) {
+  const given = [...query].filter(([, value]) => value !== '');
+  const repeated = Object.keys(schema.shape).find((name) => query.getAll(name).length > 1);
+  if (repeated !== undefined) throw invalid(`${repeated}: it is repeated`);
+  return checked(schema, Object.fromEntries(given));
+}
