@@ -6,7 +6,7 @@ import type { Session } from '../src/api-types.ts';
 import { get } from './model/api.ts';
 import { SessionContext, TaskContext, useTaskControl } from './model/session.ts';
 import { useView, VIEWS, type View } from './model/place.ts';
-import { ConnectionBanner, ReadOnlyNote, TopBar, Views } from './parts/frame.tsx';
+import { ConnectionBanner, ReadOnlyNote, Top, Views } from './parts/frame.tsx';
 import { Loading } from './parts/section.tsx';
 import { DeadLettersView } from './dead-letters/dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
@@ -30,7 +30,7 @@ function App() {
       <a class="skip" href="#view" onClick={skip}>
         Skip to the content
       </a>
-      <TopBar />
+      <Top />
       {session ? <Content /> : <Starting error={error} />}
       <Notices />
     </SessionContext.Provider>

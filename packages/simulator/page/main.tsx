@@ -20,10 +20,9 @@ import { openCallDialog } from './forms.tsx';
 import { CallsPanel, OutboxPanel } from './panels/calls-panel.tsx';
 import { ChaosPanel } from './panels/chaos-panel.tsx';
 import { RulesPanel } from './panels/rules-panel.tsx';
-import { choose, neighbour, resend } from './state/actions.ts';
 import { ADVANCE } from './state/api.ts';
-import { SECTIONS, store, type Section } from './state/store.ts';
-import { TopBar } from './top-bar.tsx';
+import { choose, neighbour, resend, SECTIONS, store, type Section } from './state/store.ts';
+import { Top } from './top-bar.tsx';
 
 const step = (by: 1 | -1) => () => {
   const next = neighbour(by);
@@ -93,7 +92,7 @@ function App() {
       <a class="skip" href="#timeline">
         Skip to the deliveries
       </a>
-      <TopBar icon={icon} showHelp={showHelp} />
+      <Top showHelp={showHelp} />
       <main>
         <div class="side">
           <TabList
@@ -148,8 +147,6 @@ function tabs(): Tab<Section>[] {
     { id: 'chaos', label: 'Chaos', count: modes, suffix: 'on' },
   ];
 }
-
-const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href ?? '';
 
 function draw(): void {
   const root = document.getElementById('app');

@@ -7,6 +7,7 @@ import {
   moment,
   ThemeButton,
   timeOfDay,
+  TopBar,
   useTick,
   zoneOf,
 } from '@call-webhooks/ui';
@@ -14,26 +15,17 @@ import { openCallDialog, openResetDialog } from './forms.tsx';
 import { ADVANCE } from './state/api.ts';
 import { now, store } from './state/store.ts';
 
+const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href;
+
 /** The connection, the clock, and buttons for the whole simulator. */
-export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void }) => (
-  <header class="top">
-    <div class="brand">
-      <img src={icon} alt="" width={22} height={22} />
-      <h1>
-        Call webhooks <span class="brand-note">simulator</span>
-      </h1>
-    </div>
-    <div
-      class="connection"
-      id="connection"
-      data-connection={store.connection}
-      title={`Seed ${store.state.seed}`}
-    >
-      <span class="dot" aria-hidden="true" />
-      <span id="connection-text" role="status">
-        {store.connection === 'live' ? 'Live' : 'Connection lost, reconnecting …'}
-      </span>
-    </div>
+export const Top = ({ showHelp }: { readonly showHelp: () => void }) => (
+  <TopBar
+    page="simulator"
+    icon={<img src={icon} alt="" width={22} height={22} />}
+    connection={store.connection}
+    words={store.connection === 'live' ? 'Live' : 'Connection lost, reconnecting …'}
+    title={`Seed ${store.state.seed}`}
+  >
     <Clock />
     <div class="top-buttons">
       <Button
@@ -60,7 +52,7 @@ export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void 
         ?
       </button>
     </div>
-  </header>
+  </TopBar>
 );
 
 function Clock() {

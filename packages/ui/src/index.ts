@@ -1,4 +1,4 @@
-export { ApiError, callJson, messageOf, type JsonRequest } from './api.ts';
+export { ApiError, callJson, messageOf, withVisibleDirections, type JsonRequest } from './api.ts';
 export { ActionButton, Button, CopyButton, attempt, type ButtonLook } from './button.tsx';
 export { Badge, Chip, OutcomeBadge, Tag, type Tone } from './badge.tsx';
 export { BarChart } from './chart.tsx';
@@ -9,10 +9,10 @@ export { Icon, type IconName } from './icon.tsx';
 export { Notices, notify, notifyError } from './notices.tsx';
 export { usePoll, type Polled } from './poll.ts';
 export { listenForShortcuts, ShortcutsDialog, type Shortcut } from './shortcuts.tsx';
-export { Table, type Column } from './table.tsx';
+export { Facts, Table, type Column } from './table.tsx';
 export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
 export { count, counted, day, duration, moment, span, timeOfDay, zoneOf } from './format.ts';
-export { withVisibleDirections } from './text.ts';
 export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
+export { TopBar } from './top-bar.tsx';
 export { addressWith, changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

@@ -70,3 +70,25 @@ const isOfRow = ({ target }: MouseEvent): boolean =>
   target instanceof Element &&
   target.closest('a, button, td:has(input)') === null &&
   getSelection()?.isCollapsed !== false;
+
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  /** `facts` by default. */
+  readonly class?: string;
+}
+
+/** A list of facts. Those without a value are left out. */
+export const Facts = ({ facts, class: classes = 'facts' }: FactsProps) => (
+  <dl class={classes}>
+    {facts
+      .filter(
+        ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
+      )
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withVisibleDirections } from '../src/text.ts';
+import { withVisibleDirections } from '../src/api.ts';
 
 test('what turns the direction of text is shown as an escape, wherever it is in the data', () => {
   expect(

@@ -6,6 +6,7 @@ import {
   CodeBlock,
   count,
   counted,
+  Facts,
   moment,
   notify,
   openForm,
@@ -16,7 +17,7 @@ import { get, post } from '../model/api.ts';
 import { useChange, useSession, useTasks } from '../model/session.ts';
 import { REASONS, SOURCES } from '../model/words.ts';
 import { CallLink, When } from '../parts/cells.tsx';
-import { DetailHead, ErrorBox, Facts, Loading } from '../parts/section.tsx';
+import { DetailHead, ErrorBox, Loading } from '../parts/section.tsx';
 
 interface DetailProps {
   readonly id: string;

@@ -1,10 +1,10 @@
-import { Badge, changeUrl, duration, moment, usePoll, useUrl } from '@call-webhooks/ui';
+import { Badge, changeUrl, duration, Facts, moment, usePoll, useUrl } from '@call-webhooks/ui';
 import type { DeliveryDetail, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { useOutcome } from '../model/session.ts';
 import { AFTER_FAILURE, AFTER_SUCCESS, EVENT_STATES, RESULTS, SOURCES } from '../model/words.ts';
 import { CallLink, Link, ResultBadge, When } from '../parts/cells.tsx';
-import { DetailHead, ErrorBox, Facts, Loading } from '../parts/section.tsx';
+import { DetailHead, ErrorBox, Loading } from '../parts/section.tsx';
 
 const EVERY_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks';
-import { Badge, Button, count, moment, ThemeButton, timeOfDay } from '@call-webhooks/ui';
+import { Badge, Button, count, moment, ThemeButton, timeOfDay, TopBar } from '@call-webhooks/ui';
 import { lastAnswer, useConnection, type Connection } from '../model/api.ts';
 import { ZONE } from '../model/format.ts';
 import { VIEWS, type View } from '../model/place.ts';
@@ -13,29 +13,19 @@ const WORDS: Readonly<Record<Connection['state'], string>> = {
   'signed-out': 'Signed out',
 };
 
-/** The name of the page, the connection, the time zone, and who looks. */
-export function TopBar() {
+/** The connection, the time zone, and who looks. */
+export function Top() {
   const session = useContext(SessionContext);
   const { state } = useConnection();
   return (
-    <header class="top">
-      <div class="brand">
-        <BrandIcon />
-        <h1>
-          Call webhooks <span class="brand-note">console</span>
-        </h1>
-      </div>
-      <div class="connection" data-connection={state}>
-        <span class="dot" aria-hidden="true" />
-        <span role="status">{WORDS[state]}</span>
-      </div>
+    <TopBar page="console" icon={<BrandIcon />} connection={state} words={WORDS[state]}>
       <div class="top-end">
         {session && !session.canWrite && <Badge tone="wait">Read-only</Badge>}
         <span class="zone">Times in {ZONE}</span>
         {session?.name != null && <span class="zone">{session.name}</span>}
         <ThemeButton />
       </div>
-    </header>
+    </TopBar>
   );
 }
 

@@ -61,24 +61,6 @@ export const Loading = () => (
   </p>
 );
 
-/** A list of facts. Those without a value are left out. */
-export const Facts = (props: {
-  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
-}) => (
-  <dl class="facts">
-    {props.facts
-      .filter(
-        ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
-      )
-      .map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-  </dl>
-);
-
 interface DetailHeadProps {
   readonly title: string;
   /** The id of what opened the detail, which gets the focus back. */

@@ -2,10 +2,9 @@ import { ActionButton, Button, Icon } from '@call-webhooks/ui';
 import type { Rule } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { ForwardForm, openCallDialog } from '../forms.tsx';
-import { callName } from '../state/actions.ts';
 import { callApi } from '../state/api.ts';
 import { PAUSE_REASONS, shortUrl, urlsOf } from '../state/labels.ts';
-import { store } from '../state/store.ts';
+import { callName, store } from '../state/store.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { Filters } from './filters.tsx';
 

@@ -1,10 +1,9 @@
 import { ActionButton, Chip, Icon, Select } from '@call-webhooks/ui';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
 import { useEffect, useRef } from 'preact/hooks';
-import { callName, filterBy, resendFailed } from '../state/actions.ts';
 import type { Filter } from '../state/api.ts';
 import { shortUrl, STATES, urlsOf } from '../state/labels.ts';
-import { store } from '../state/store.ts';
+import { callName, filterBy, resendFailed, store } from '../state/store.ts';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
 const ALL = Object.keys(STATES) as DeliveryState[];

@@ -5,6 +5,7 @@ import {
   Badge,
   Button,
   Countdown,
+  Facts,
   fieldValue,
   openForm,
   OutcomeBadge,
@@ -12,12 +13,10 @@ import {
   Time,
 } from '@call-webhooks/ui';
 import type { AttemptSummary, DeliveryView } from '@call-webhooks/simulator/control-api';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { callName, choose, closeGone, filterBy, resend } from '../state/actions.ts';
 import { callApi } from '../state/api.ts';
 import { lastAttempt, nextAttempt, stateReason, STATES } from '../state/labels.ts';
-import { now, store } from '../state/store.ts';
+import { callName, choose, closeGone, filterBy, now, resend, store } from '../state/store.ts';
 import { AttemptCard } from './attempt-card.tsx';
 
 let wanted = false;
@@ -194,43 +193,40 @@ function Properties({ delivery }: PartProps) {
   const { callId, ruleId, ruleName, url, createdAt, _id, copyOf, copiedBy } = delivery;
   const rule = store.rule(ruleId);
   return (
-    <dl class="properties">
-      <Property name="Receiver">{url ?? 'the action was removed'}</Property>
-      <Property name="Call">
-        <Button
-          kind="link"
-          label={callName(callId, delivery.callName)}
-          title="Show all deliveries of this call"
-          onClick={() => {
-            filterBy({ callId });
-          }}
-        />
-      </Property>
-      <Property name="Rule">
-        {`${rule?.name ?? ruleName ?? ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`}
-      </Property>
-      <Property name="Created">
-        <Time at={createdAt} />
-      </Property>
-      <Property name="Id">
-        <code>{_id}</code>
-      </Property>
-      {copyOf !== undefined && (
-        <Property name="Copy of">
-          <code>{copyOf}</code>
-          {copiedBy === 'resend' ? ', resent' : ', made by chaos'}
-        </Property>
-      )}
-    </dl>
+    <Facts
+      class="properties"
+      facts={[
+        ['Receiver', url ?? 'the action was removed'],
+        [
+          'Call',
+          <Button
+            kind="link"
+            label={callName(callId, delivery.callName)}
+            title="Show all deliveries of this call"
+            onClick={() => {
+              filterBy({ callId });
+            }}
+          />,
+        ],
+        [
+          'Rule',
+          `${rule?.name ?? ruleName ?? ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`,
+        ],
+        ['Created', <Time at={createdAt} />],
+        ['Id', <code>{_id}</code>],
+        [
+          'Copy of',
+          copyOf !== undefined && (
+            <>
+              <code>{copyOf}</code>
+              {copiedBy === 'resend' ? ', resent' : ', made by chaos'}
+            </>
+          ),
+        ],
+      ]}
+    />
   );
 }
-
-const Property = (props: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{props.name}</dt>
-    <dd>{props.children}</dd>
-  </div>
-);
 
 type Last = Pick<AttemptSummary, 'outcome' | 'response' | 'result'>;
 

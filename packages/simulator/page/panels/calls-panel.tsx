@@ -1,8 +1,7 @@
 import { ActionButton, Countdown, Icon, span, Time } from '@call-webhooks/ui';
 import type { Call, Mail } from '@call-webhooks/simulator/control-api';
-import { filterBy } from '../state/actions.ts';
 import { callApi } from '../state/api.ts';
-import { now, store } from '../state/store.ts';
+import { filterBy, now, store } from '../state/store.ts';
 
 const SHOWN = 100;
 

@@ -12,9 +12,8 @@ import type { Action, PolicyView, Rule, SecretsView } from '@call-webhooks/simul
 import { useState } from 'preact/hooks';
 import { ForwardForm } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
-import { filterBy } from '../state/actions.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
-import { store } from '../state/store.ts';
+import { filterBy, store } from '../state/store.ts';
 import { openActionForm, removeAction, removeRule } from './rule-forms.tsx';
 
 /** The rules with their states, actions and secrets, and a form that creates new ones. */
