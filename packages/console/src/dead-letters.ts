@@ -201,7 +201,9 @@ export class DeadLetterReader {
 }
 
 const filterOf = ({ event, reason, tenant }: DeadLetterSelection): DeadLetterFilter => ({
-  ...{ eventName: event, reason, tenant },
+  eventName: event,
+  reason,
+  tenant,
 });
 
 /** What was left out at the end of a sentence needs no full stop. */

@@ -250,9 +250,7 @@ export function fastifyMount(handle: Handle): FastifyMount {
     }
     // The console reads bodies itself, within its own limit.
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, payload, parsed) => {
-      parsed(null, payload);
-    });
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
     scope.all('/', respond);
     scope.all('/*', respond);
     // Methods that Fastify has no routes for.

@@ -40,9 +40,9 @@ export async function runRedrive(
   const ids = 'ids' in what ? what.ids : await reader.ids(what.filter);
   task.total = ids.length;
   const left = [...ids];
-  const aborted = new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true });
-  });
+  const aborted = new Promise((resolve) =>
+    signal.addEventListener('abort', resolve, { once: true }),
+  );
   let failures = 0;
   let failure: unknown;
   const lane = async () => {

@@ -16,9 +16,7 @@ export class TimeoutError extends Error {}
 export async function inTime<T>(asked: Promise<T>, ms: number, problem: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new TimeoutError(`${problem} within ${String(ms)} ms.`));
-    }, ms);
+    timer = setTimeout(() => reject(new TimeoutError(`${problem} within ${String(ms)} ms.`)), ms);
   });
   try {
     return await Promise.race([asked, limit]);

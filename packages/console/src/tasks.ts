@@ -174,11 +174,11 @@ function parsed(text: string | undefined): object | null {
 
 /** Calls a function each second, one call at a time, until it is told to end. Never rejects. */
 async function repeat(tick: () => Promise<void>, end: AbortSignal): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) =>
     end.addEventListener('abort', () => {
       resolve();
-    });
-  });
+    }),
+  );
   for (;;) {
     await waitAtMost(TICK_MS, ended);
     if (end.aborted) return;

@@ -99,9 +99,7 @@ function App() {
             label="Parts of the simulator"
             tabs={tabs()}
             current={section}
-            onChange={(id) => {
-              store.show(id);
-            }}
+            onChange={(id) => store.show(id)}
           />
           <TabPanel id="rules">
             <RulesPanel />

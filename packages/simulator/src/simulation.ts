@@ -45,9 +45,9 @@ export class Simulation {
     this.random = new SeededRandom(settings.seed);
     this.directory = new Directory(settings.workspace);
     this.inFlight = new InFlightRequests(settings.patience);
-    this.clock = new SimulatorClock(settings.clock, this.#startTime(), this.inFlight, () => {
-      changes.emit('clock');
-    });
+    this.clock = new SimulatorClock(settings.clock, this.#startTime(), this.inFlight, () =>
+      changes.emit('clock'),
+    );
     this.chaos = new Chaos(changes, settings.chaos);
     this.secrets = new Secrets(this.random, changes);
     this.log = new DeliveryLog(changes, settings.keepDeliveries);

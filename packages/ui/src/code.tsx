@@ -23,15 +23,7 @@ export function CodeBlock({ label, text }: CodeProps) {
         <h4>{label}</h4>
         <div class="tools">
           {pretty !== undefined && (
-            <Button
-              label="Raw"
-              kind="ghost"
-              small
-              pressed={raw}
-              onClick={() => {
-                setRaw(!raw);
-              }}
-            />
+            <Button label="Raw" kind="ghost" small pressed={raw} onClick={() => setRaw(!raw)} />
           )}
           <CopyButton what={label} text={() => text} />
         </div>

@@ -35,9 +35,7 @@ const close = (id: number) => {
 /** Reports a success. It goes away by itself. */
 export function notify(message: string): void {
   const id = add(message, false);
-  setTimeout(() => {
-    close(id);
-  }, STAYS);
+  setTimeout(() => close(id), STAYS);
 }
 
 /** Reports an error. The same message is shown once. */
@@ -62,9 +60,7 @@ export function Notices() {
         type="button"
         class="ghost small"
         aria-label="Close this message"
-        onClick={() => {
-          close(id);
-        }}
+        onClick={() => close(id)}
       >
         <Icon name="cross" />
       </button>

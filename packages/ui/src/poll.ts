@@ -50,9 +50,7 @@ export function usePoll<Value>(
       document.removeEventListener('visibilitychange', wake);
     };
   }, [key, everyMs, round]);
-  const refresh = useCallback(() => {
-    setRound((count) => count + 1);
-  }, []);
+  const refresh = useCallback(() => setRound((count) => count + 1), []);
   const own = state.key === key;
   return { value: own ? state.value : undefined, error: own ? state.error : undefined, refresh };
 }

@@ -54,9 +54,7 @@ export const ShortcutsDialog = ({ shortcuts, onClose }: ListProps) => (
     <Switch
       label="Single-key shortcuts are on"
       defaultChecked={isOn()}
-      onChange={(on) => {
-        localStorage.setItem(KEY, on ? 'on' : 'off');
-      }}
+      onChange={(on) => localStorage.setItem(KEY, on ? 'on' : 'off')}
     />
     <form method="dialog" class="buttons">
       <button class="button primary">Close</button>

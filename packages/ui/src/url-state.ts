@@ -47,12 +47,6 @@ export function onUrlChange(listener: () => void): () => void {
 /** The query of the page's address. The component renders again when it changes. */
 export function useUrl(): URLSearchParams {
   const [query, setQuery] = useState(readUrl);
-  useEffect(
-    () =>
-      onUrlChange(() => {
-        setQuery(readUrl());
-      }),
-    [],
-  );
+  useEffect(() => onUrlChange(() => setQuery(readUrl())), []);
   return query;
 }

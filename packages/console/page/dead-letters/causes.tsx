@@ -63,9 +63,9 @@ export function CausesSection({ page: { causes }, selection }: CausesProps) {
                 <Button
                   label={cause.id === selection.cause ? 'Show all' : 'Show these'}
                   small
-                  onClick={() => {
-                    filterBy({ cause: cause.id === selection.cause ? undefined : cause.id });
-                  }}
+                  onClick={() =>
+                    filterBy({ cause: cause.id === selection.cause ? undefined : cause.id })
+                  }
                 />
                 {canWrite && redriveButton(cause)}
               </div>

@@ -122,9 +122,7 @@ const Listed = ({ letters, selected }: ListedProps) => (
     rows={letters}
     keyOf={({ id }) => id}
     selected={selected}
-    onOpen={({ id }) => {
-      changeUrl({ letter: id });
-    }}
+    onOpen={({ id }) => changeUrl({ letter: id })}
     columns={[
       { name: 'Failed', cell: ({ failedAt }) => <When at={failedAt} /> },
       {

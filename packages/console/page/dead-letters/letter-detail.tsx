@@ -187,9 +187,7 @@ function LetterBody({ body, path, onReveal }: BodyProps) {
             label="Show personal data"
             icon="eye"
             small
-            run={async () => {
-              onReveal(await post<DeadLetterDetail>(`${path}/reveal`));
-            }}
+            run={async () => onReveal(await post<DeadLetterDetail>(`${path}/reveal`))}
           />{' '}
           <span class="hint">The receiver logs who asked for it.</span>
         </p>
@@ -201,9 +199,7 @@ function LetterBody({ body, path, onReveal }: BodyProps) {
             label="Hide personal data"
             icon="eye"
             small
-            run={() => {
-              onReveal(undefined);
-            }}
+            run={() => onReveal(undefined)}
           />
         </p>
       )}

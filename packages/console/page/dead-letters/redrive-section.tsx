@@ -40,11 +40,11 @@ export function RedriveAll({ selection, total }: AllProps) {
       <ActionButton
         label={isFiltered ? 'Redrive all that match …' : 'Redrive all …'}
         disabled={tasks?.redrive?.state === 'running'}
-        run={() => {
+        run={() =>
           askToRedrive(total, isFiltered ? 'All that match the filters.' : 'All of them.', () =>
             redrive(isFiltered ? { filter: selection } : { all: true }),
-          );
-        }}
+          )
+        }
       />
     </div>
   );

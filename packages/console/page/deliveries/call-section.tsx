@@ -29,9 +29,7 @@ export function CallSection({ callId, tenant }: CallProps) {
             icon="cross"
             iconOnly
             kind="ghost"
-            onClick={() => {
-              filterBy({ call: undefined });
-            }}
+            onClick={() => filterBy({ call: undefined })}
           />
         </>
       }

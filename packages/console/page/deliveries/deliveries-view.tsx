@@ -93,9 +93,7 @@ function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }
         label="Call id"
         placeholder="Shows its three events"
         defaultValue={call}
-        onChange={({ currentTarget }) => {
-          filterBy({ call: currentTarget.value.trim() });
-        }}
+        onChange={({ currentTarget }) => filterBy({ call: currentTarget.value.trim() })}
       />
     </Filters>
   );
@@ -113,9 +111,7 @@ const Deliveries = ({ page, selected }: DeliveriesProps) => (
     rows={page.deliveries}
     keyOf={keyOf}
     selected={page.deliveries.filter(({ id }) => id === selected).map(keyOf)[0]}
-    onOpen={({ id }) => {
-      changeUrl({ delivery: id });
-    }}
+    onOpen={({ id }) => changeUrl({ delivery: id })}
     columns={[
       { name: 'Time', cell: ({ at }) => <When at={at} /> },
       { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
@@ -187,24 +183,8 @@ function Pages({ page }: { readonly page: DeliveriesPage }) {
       <span class="hint">
         <LookedAt page={page} />
       </span>
-      {isOlder && (
-        <Button
-          label="Latest"
-          small
-          onClick={() => {
-            filterBy({});
-          }}
-        />
-      )}
-      {before !== undefined && (
-        <Button
-          label="Older"
-          small
-          onClick={() => {
-            filterBy({ before });
-          }}
-        />
-      )}
+      {isOlder && <Button label="Latest" small onClick={() => filterBy({})} />}
+      {before !== undefined && <Button label="Older" small onClick={() => filterBy({ before })} />}
     </div>
   );
 }

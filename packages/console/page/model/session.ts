@@ -50,9 +50,7 @@ export function useTaskControl(): TaskControl {
   // What a POST answered, until the next poll has: one from before the POST must not hide it.
   const tasks = changed && changed.instead === value ? changed.tasks : value;
   const running = [tasks?.redrive, tasks?.reconcile].some((task) => task?.state === 'running');
-  useEffect(() => {
-    setRunning(running);
-  }, [running]);
+  useEffect(() => setRunning(running), [running]);
   const change = async (path: string, body?: unknown) => {
     const instead = polled.current;
     setChanged({ tasks: await post<Tasks>(path, body), instead });

@@ -26,9 +26,7 @@ export function NowView() {
             ['hour', 'Last hour'],
             ['day', 'Last 26 hours'],
           ]}
-          onChange={(next) => {
-            changeUrl({ range: next === 'hour' ? undefined : next });
-          }}
+          onChange={(next) => changeUrl({ range: next === 'hour' ? undefined : next })}
         />
       </div>
       <ErrorBox error={error} />

@@ -32,9 +32,7 @@ export function Filters({ searches, choices, names, children }: FiltersProps) {
         type="search"
         placeholder={searches}
         value={url.get('text') ?? ''}
-        onInput={({ currentTarget }) => {
-          filterBy({ text: currentTarget.value }, 'replace');
-        }}
+        onInput={({ currentTarget }) => filterBy({ text: currentTarget.value }, 'replace')}
       />
       {children}
       {choices.map(([label, name, options]) => {
@@ -52,9 +50,7 @@ export function Filters({ searches, choices, names, children }: FiltersProps) {
               ...options,
               ...(isKnown ? [] : [[value, value] as const]),
             ]}
-            onChange={(chosen) => {
-              filterBy({ [name]: chosen });
-            }}
+            onChange={(chosen) => filterBy({ [name]: chosen })}
           />
         );
       })}
@@ -62,9 +58,7 @@ export function Filters({ searches, choices, names, children }: FiltersProps) {
         <Button
           label="Clear"
           kind="ghost"
-          onClick={() => {
-            filterBy(Object.fromEntries(names.map((name) => [name, undefined])));
-          }}
+          onClick={() => filterBy(Object.fromEntries(names.map((name) => [name, undefined])))}
         />
       )}
     </search>

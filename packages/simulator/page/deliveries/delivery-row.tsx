@@ -56,9 +56,7 @@ export class DeliveryRow extends Component<RowProps> {
           data-id={_id}
           data-state={state}
           aria-current={selected ? 'true' : undefined}
-          onClick={({ detail }) => {
-            onChoose(_id, detail === 0);
-          }}
+          onClick={({ detail }) => onChoose(_id, detail === 0)}
         >
           <span class="mark" title={label}>
             <Icon name={icon} />

@@ -29,9 +29,7 @@ export function Filters() {
           label="All"
           count={Object.values(counts).reduce((sum, count) => sum + count, 0)}
           pressed={filter.state === undefined}
-          onClick={() => {
-            narrow({ state: undefined });
-          }}
+          onClick={() => narrow({ state: undefined })}
         />
         {ALL.map((state) => (
           <Chip
@@ -41,9 +39,7 @@ export function Filters() {
             state={state}
             hidden={isOfOtherPolicy(state)}
             pressed={filter.state === state}
-            onClick={() => {
-              narrow({ state: filter.state === state ? undefined : state });
-            }}
+            onClick={() => narrow({ state: filter.state === state ? undefined : state })}
           />
         ))}
         {(counts.failed ?? 0) > 0 && (
@@ -66,9 +62,7 @@ export function Filters() {
           label="Event"
           value={filter.eventName ?? ''}
           options={[['', 'All events'], ...EVENTS.map((one) => [one, one] as const)]}
-          onChange={(value) => {
-            narrow({ eventName: orNone(value) });
-          }}
+          onChange={(value) => narrow({ eventName: orNone(value) })}
         />
       </div>
     </div>
@@ -93,12 +87,7 @@ function Search() {
     sent.current = q;
     if (input.current) input.current.value = q;
   }, [q]);
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current);
-    },
-    [],
-  );
+  useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <input
       ref={input}
@@ -156,9 +145,7 @@ function Receivers() {
       hidden={urls.length < 2 && url === undefined}
       value={url ?? ''}
       options={[['', 'All receivers'], ...urls.map((one) => [one, shortUrl(one)] as const)]}
-      onChange={(value) => {
-        narrow({ url: orNone(value) });
-      }}
+      onChange={(value) => narrow({ url: orNone(value) })}
     />
   );
 }

@@ -148,9 +148,7 @@ const Head = ({ delivery }: PartProps) => (
         label="Edit"
         small
         title="Edit the body and send it as a new delivery"
-        onClick={() => {
-          edit(delivery);
-        }}
+        onClick={() => edit(delivery)}
       />
       <Button
         label="Close"
@@ -159,9 +157,7 @@ const Head = ({ delivery }: PartProps) => (
         iconOnly
         kind="ghost"
         small
-        onClick={() => {
-          choose(undefined);
-        }}
+        onClick={() => choose(undefined)}
       />
     </div>
   </div>
@@ -203,9 +199,7 @@ function Properties({ delivery }: PartProps) {
             kind="link"
             label={callName(callId, delivery.callName)}
             title="Show all deliveries of this call"
-            onClick={() => {
-              filterBy({ callId });
-            }}
+            onClick={() => filterBy({ callId })}
           />,
         ],
         [

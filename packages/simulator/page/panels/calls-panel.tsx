@@ -34,9 +34,7 @@ function CallRow({ call }: { readonly call: Call }) {
         type="button"
         class="row"
         title="Show the deliveries of this call"
-        onClick={() => {
-          filterBy({ callId: call._id });
-        }}
+        onClick={() => filterBy({ callId: call._id })}
       >
         <span class="row-title">
           <Icon name="phone" />

@@ -46,18 +46,14 @@ function ChaosRow({ mode, probability }: RowProps) {
   const [label, does] = CHAOS[mode];
   const [percent, setPercent] = useState(0);
   // The slider may be moving: it follows the simulator only when that changes.
-  useEffect(() => {
-    setPercent(Math.round(probability * 100));
-  }, [probability]);
+  useEffect(() => setPercent(Math.round(probability * 100)), [probability]);
   const set = (value: number) => void attempt(() => callApi('PATCH', '/chaos', { [mode]: value }));
   return (
     <li data-mode={mode} data-on={probability > 0 ? '' : undefined}>
       <Switch
         label={label}
         checked={probability > 0}
-        onChange={(on) => {
-          set(on ? SWITCHED_ON : 0);
-        }}
+        onChange={(on) => set(on ? SWITCHED_ON : 0)}
       />
       <p class="hint">{does}</p>
       <div class="slider">
@@ -68,12 +64,8 @@ function ChaosRow({ mode, probability }: RowProps) {
           step={5}
           aria-label={`Probability: ${label}`}
           value={percent}
-          onInput={({ currentTarget }) => {
-            setPercent(currentTarget.valueAsNumber);
-          }}
-          onChange={({ currentTarget }) => {
-            set(currentTarget.valueAsNumber / 100);
-          }}
+          onInput={({ currentTarget }) => setPercent(currentTarget.valueAsNumber)}
+          onChange={({ currentTarget }) => set(currentTarget.valueAsNumber / 100)}
         />
         <output class="percent">{`${String(percent)}%`}</output>
       </div>

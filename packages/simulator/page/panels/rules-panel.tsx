@@ -66,12 +66,7 @@ function RuleCard({ rule }: { readonly rule: Rule }) {
           small
           run={() => callApi('POST', `/rules/${rule._id}/${paused ? 'resume' : 'pause'}`)}
         />
-        <Link
-          label="Deliveries"
-          run={() => {
-            filterBy({ ruleId: rule._id });
-          }}
-        />
+        <Link label="Deliveries" run={() => filterBy({ ruleId: rule._id })} />
         {rule.kind === 'rule' && <Link label="Add URL" run={() => openActionForm(rule)} />}
         <Link label="Remove rule" run={() => removeRule(rule)} />
       </div>
@@ -160,9 +155,7 @@ function Secret({ ruleId, actionId }: SecretProps) {
           iconOnly
           kind="ghost"
           small
-          run={async () => {
-            show(shown === undefined ? await secretOf(actionId) : undefined);
-          }}
+          run={async () => show(shown === undefined ? await secretOf(actionId) : undefined)}
         />
         <CopyButton what="Secret" text={() => secretOf(actionId)} />
         <ActionButton

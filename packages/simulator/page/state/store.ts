@@ -144,9 +144,7 @@ class Store {
       this.#setConnection('lost');
       // Otherwise it reconnects by itself.
       if (stream.readyState === EventSource.CLOSED)
-        setTimeout(() => {
-          this.#listen();
-        }, TRY_AGAIN_AFTER);
+        setTimeout(() => this.#listen(), TRY_AGAIN_AFTER);
     });
   }
 
@@ -163,9 +161,7 @@ class Store {
       );
       if (!done) this.#again = true;
       this.#setConnection(done ? 'live' : 'lost');
-      await new Promise((resolve) => {
-        setTimeout(resolve, done ? BETWEEN_READS : TRY_AGAIN_AFTER);
-      });
+      await new Promise((resolve) => setTimeout(resolve, done ? BETWEEN_READS : TRY_AGAIN_AFTER));
     }
     this.#reading = false;
   }

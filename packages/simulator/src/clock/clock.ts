@@ -120,12 +120,12 @@ export class SimulatorClock implements Clock {
   }
 
   sleep(duration: Duration): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve) =>
       this.at(this.now() + milliseconds(duration), () => {
         this.#inFlight.renew();
         resolve();
-      });
-    });
+      }),
+    );
   }
 
   /** Sets the time and removes all timers. */

@@ -51,12 +51,8 @@ export function httpSender(tls: TlsOptions): Send {
           .then(resolve)
           .then(() => request.destroy());
       });
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        fail(error.code ?? error.name);
-      });
-      request.on('close', () => {
-        fail('ECONNRESET');
-      });
+      request.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.name));
+      request.on('close', () => fail('ECONNRESET'));
       void writeBody(request, outgoing, signal);
     });
 }
@@ -83,13 +79,8 @@ function readResponse(response: IncomingMessage): Promise<AttemptResponse> {
       size += chunk.length;
       if (size > KEPT_BODY_BYTES) finish(false);
     });
-    response.on('end', () => {
-      finish(true);
-    });
-    for (const event of ['error', 'close'])
-      response.on(event, () => {
-        finish(false);
-      });
+    response.on('end', () => finish(true));
+    for (const event of ['error', 'close']) response.on(event, () => finish(false));
   });
 }
 
