@@ -61,3 +61,25 @@ export function duration(ms: number): string {
     ? `${count(Math.round(ms / 3_600_000))} h`
     : `${count(Math.round(ms / 86_400_000))} d`;
 }
+
+const MINUTE = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+const SHORT_DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+/** `12:00`, for the axis of a chart. */
+export const minuteOf = (time: number): string => MINUTE.format(time);
+
+/** `31 Jan, 12:00`, for an axis that is longer than a day. */
+export const shortMinute = (time: number): string =>
+  `${SHORT_DAY.format(time)}, ${MINUTE.format(time)}`;
+
+/** The time of today, and the day with it for other days. */
+export const shortTime = (time: number, now = Date.now()): string =>
+  SHORT_DAY.format(time) === SHORT_DAY.format(now) ? timeOfDay(time) : shortMinute(time);
+
+/** `4 min ago`. A time ahead, from a clock that differs, is now. */
+export const ago = (time: number, now = Date.now()): string =>
+  now - time < 5_000 ? 'just now' : `${duration(now - time)} ago`;

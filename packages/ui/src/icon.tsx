@@ -18,7 +18,6 @@ const PATHS = {
   skip: 'M4 3.5v9l6-4.5zM12 3.5v9',
   idle: 'M2.5 3.5v9L8 8zM8 3.5v9L13.5 8z',
   search: 'M7 2.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 0 0 0-8.4zM10.2 10.2l3.3 3.3',
-  download: 'M8 2.5v7.5M4.8 7L8 10.2L11.2 7M3 13.2h10',
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -12,7 +12,20 @@ export { listenForShortcuts, ShortcutsDialog, type Shortcut } from './shortcuts.
 export { Facts, Table, type Column } from './table.tsx';
 export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
-export { count, counted, day, duration, moment, span, timeOfDay, zoneOf } from './format.ts';
+export {
+  ago,
+  count,
+  counted,
+  day,
+  duration,
+  minuteOf,
+  moment,
+  shortMinute,
+  shortTime,
+  span,
+  timeOfDay,
+  zoneOf,
+} from './format.ts';
 export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
 export { TopBar } from './top-bar.tsx';
 export { addressWith, changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

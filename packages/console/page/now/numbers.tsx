@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { BarChart, count, duration, Table } from '@call-webhooks/ui';
+import { BarChart, count, duration, minuteOf, shortMinute, Table } from '@call-webhooks/ui';
 import type { Percentiles, Period, Result, SourceCounts } from '../../src/api-types.ts';
-import { minuteOf, shortMinute } from '../model/format.ts';
 import { PERIODS, RESULTS, SOURCES } from '../model/words.ts';
 import { Link, OutcomeWords } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import {
   addressWith,
+  ago,
   Badge,
   changeUrl,
   readUrl,
+  shortTime,
   Time,
   useTick,
   type IconName,
 } from '@call-webhooks/ui';
 import type { Result } from '../../src/api-types.ts';
-import { ago, shortTime } from '../model/format.ts';
 import { hrefOf, type View } from '../model/place.ts';
 import { useOutcome } from '../model/session.ts';
 import { RESULTS } from '../model/words.ts';

@@ -1,10 +1,12 @@
 import { useContext } from 'preact/hooks';
 import { Badge, Button, count, moment, ThemeButton, timeOfDay, TopBar } from '@call-webhooks/ui';
 import { lastAnswer, useConnection, type Connection } from '../model/api.ts';
-import { ZONE } from '../model/format.ts';
 import { VIEWS, type View } from '../model/place.ts';
 import { SessionContext, useSession } from '../model/session.ts';
 import { Link } from './cells.tsx';
+
+/** The time zone of every time on the page: `Europe/Oslo`. */
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const WORDS: Readonly<Record<Connection['state'], string>> = {
   connecting: 'Connecting …',

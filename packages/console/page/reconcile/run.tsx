@@ -1,7 +1,6 @@
 import { Fragment } from 'preact';
-import { Badge, count, counted, Table, Tag } from '@call-webhooks/ui';
+import { Badge, count, counted, shortTime, Table, Tag } from '@call-webhooks/ui';
 import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
-import { shortTime } from '../model/format.ts';
 import { EVENT_STATES, RECONCILE_COUNTS, TASK_STATES } from '../model/words.ts';
 import { CallLink, Link, When } from '../parts/cells.tsx';
 
