@@ -23,10 +23,9 @@ export type {
   OutcomeMessage,
   StoreMessage,
 } from './report/channels.ts';
-export { redactId } from './report/redact.ts';
-export { loggedError, loggedFailure } from './report/log-line.ts';
+export { loggedError, loggedFailure } from './report/error-text.ts';
 export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
-export { createRedactor } from './report/redact.ts';
+export { createRedactor, redactId } from './report/redact.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';

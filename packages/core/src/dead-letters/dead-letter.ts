@@ -4,9 +4,9 @@ import type { Delivery } from '../events/context.ts';
 import { parsePayload } from '../events/events.ts';
 import type { Route } from '../events/route.ts';
 import type { Settings } from '../options.ts';
-import { describeError } from '../report/error-text.ts';
-import { deliveryFields, loggedError } from '../report/log-line.ts';
+import { describeError, loggedError } from '../report/error-text.ts';
 import { safeLogger } from '../report/logger.ts';
+import { deliveryFields } from '../report/reporter.ts';
 import { defined, type DeliverySource } from '../outcomes.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */

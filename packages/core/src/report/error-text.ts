@@ -1,5 +1,5 @@
-import { type DeliveryContent, WebhookError, type WebhookErrorCode } from '../errors.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { type DeliveryContent, originsOf, WebhookError, type WebhookErrorCode } from '../errors.ts';
+import { createRedactor, type Redact, type Redactor } from './redact.ts';
 
 interface Details {
   readonly code?: string | number | undefined;
@@ -182,4 +182,36 @@ export function redactedError(
   const redacted = new WebhookError(code, prefix + errorText(copy), { eventName });
   redacted.stack = `${redacted.name}: ${redacted.message}\n${copiedFrames(copy)}`;
   return redacted;
+}
+
+/** What was thrown, redacted: with its causes on one line, and a copy for the field `err`. Never throws. */
+export function loggedError(
+  error: unknown,
+  redact?: Redact,
+  content?: DeliveryContent,
+): { readonly text: string; readonly err: Error } {
+  const err = redactedCopy(error, createRedactor(redact, content));
+  return { text: errorText(err), err };
+}
+
+/**
+ * The message of a failure, and a copy of the first error that was thrown, if one was. A failure's own
+ * message is redacted in the standard way.
+ */
+export function loggedFailure(
+  failure: WebhookError,
+  redact: Redact = 'standard',
+): { message: string; err?: Error } {
+  let { message } = failure;
+  let first: Error | undefined;
+  for (const { source, error, sensitiveData, isWithheld } of originsOf(failure)) {
+    // The message has all of an error of ours, but not the causes of one that a handler throws.
+    const isOurs = error instanceof WebhookError && source !== 'handler';
+    if (isWithheld === true || isOurs) continue;
+    const { text, err } = loggedError(error, redact, sensitiveData);
+    if (redact !== 'standard')
+      message = message.replace(describeError(error, sensitiveData), () => text);
+    first ??= err;
+  }
+  return first ? { message, err: first } : { message };
 }

@@ -8,17 +8,24 @@ import {
 } from '../errors.ts';
 import type { Delivery } from '../events/context.ts';
 import type { Route } from '../events/route.ts';
-import { defined, type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
-import { CHANNELS, type OutcomeMessage } from './channels.ts';
-import { copiedFrames, newCopy, redactedCopy, redactedError } from './error-text.ts';
-import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
 import {
-  deliveryFields,
+  defined,
+  type DeliverySource,
+  type Outcome,
+  type OutcomeCode,
+  OUTCOMES,
+  STATUS,
+} from '../outcomes.ts';
+import { CHANNELS, type OutcomeMessage } from './channels.ts';
+import {
+  copiedFrames,
   loggedError,
-  outcomeLine,
-  type Identified,
-  type LineOptions,
-} from './log-line.ts';
+  loggedFailure,
+  newCopy,
+  redactedCopy,
+  redactedError,
+} from './error-text.ts';
+import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
 import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
 import type { OutcomeWriter } from '../store/outcome-writer.ts';
 
@@ -94,6 +101,88 @@ export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' |
 export interface Result {
   readonly outcome: OutcomeCode;
   readonly error?: WebhookError | undefined;
+}
+
+export interface LogLine {
+  readonly level: 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface LineOptions {
+  readonly redact?: Redact | undefined;
+  /** After how many attempts, or runs of a job, an event goes to `deadLetter`. */
+  readonly maxAttempts?: number | undefined;
+}
+
+/**
+ * The log line of an outcome.
+ * @param suppressed how many lines like it were left out since the last one
+ */
+export function outcomeLine(
+  outcome: Outcome,
+  suppressed: number,
+  { redact, maxAttempts }: LineOptions = {},
+): LogLine {
+  const { outcome: code, status, error, late, durationMs, queued, attemptsLeft } = outcome;
+  const { message, err } = error ? loggedFailure(error, redact) : { message: OUTCOMES[code].when };
+  const what = queued ? runOf(outcome, maxAttempts) : `${String(status)} ${code}`;
+  // Without attempts left there is no limit, or it is not ours.
+  const limit = attemptsLeft === undefined ? undefined : maxAttempts;
+  const fields = {
+    outcome: code,
+    status: queued ? undefined : status,
+    ...deliveryFields(outcome),
+    [queued ? 'maxRuns' : 'maxAttempts']: limit,
+    retriedBy: retrierOf(outcome),
+    late,
+    durationMs: Math.round(durationMs),
+    suppressed: suppressed > 0 ? suppressed : undefined,
+    err,
+    docs: docsUrl(`outcomes.md#${code}`),
+  };
+  // A dead letter waits for somebody, although the service is done with it.
+  const isError = code === 'dead-lettered' || (status >= 500 && !queued);
+  return {
+    level: isError ? 'error' : 'warn',
+    message: `call-webhooks: ${what}: ${message}`,
+    fields: defined(fields),
+  };
+}
+
+function runOf({ outcome, attempt = 1 }: Outcome, maxRuns: number | undefined): string {
+  if (outcome === 'dead-lettered')
+    return `gave up after ${attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`}`;
+  const of = maxRuns === undefined ? '' : ` of ${String(maxRuns)}`;
+  return `attempt ${String(attempt)}${of} failed`;
+}
+
+const RETRIERS: Partial<Record<DeliverySource, 'service' | 'queue' | 'reconciler'>> = {
+  webhook: 'service',
+  queue: 'queue',
+  // It finds the event again in its next run.
+  reconcile: 'reconciler',
+};
+
+/** The service retries only its own deliveries, and anybody can send what is not authentic. */
+function retrierOf({ outcome, source, webhookId }: Outcome) {
+  if (webhookId === undefined) return undefined;
+  return (OUTCOMES[outcome].service === 'retried' && RETRIERS[source]) || 'nobody';
+}
+
+/** What identifies a delivery in log lines. */
+export type Identified = {
+  readonly [Name in keyof Ids | 'attempt' | 'source']?: Outcome[Name] | undefined;
+};
+
+/** The fields that tell which delivery a line is about. */
+export function deliveryFields(delivery: Identified) {
+  const { tenant, eventName, callId, key, webhookId, attempt, source } = delivery;
+  return defined({
+    ...withRedactedIds({ tenant, eventName, callId, key, webhookId }),
+    attempt,
+    source: source === 'webhook' ? undefined : source,
+  });
 }
 
 /** Anyone on the network can cause these, so they are logged at most once in 10 s for each code. */
@@ -218,39 +307,28 @@ export function withWarnings(
   { onError, onOutcome }: ReportingHooks,
   logger: Logger,
 ): ReportingHooks {
-  const log = safeLogger(logger);
   const limit = new LineLimit();
-
   const warn = (hook: keyof ReportingHooks) => (error: unknown) => {
     const suppressed = limit.pass();
     if (suppressed === undefined) return;
     // Its message and its causes may quote what the hook was called with.
     const copy = redactedCopy(error, createRedactor());
     const err = newCopy(copy.name, WITHHELD, copiedFrames(copy));
-    log.warn(
-      {
-        hook,
-        ...(suppressed > 0 && { suppressed }),
-        err,
-        docs: docsUrl('observability.md#errors'),
-      },
+    const docs = docsUrl('observability.md#errors');
+    safeLogger(logger).warn(
+      { hook, ...(suppressed > 0 && { suppressed }), err, docs },
       `call-webhooks: The hook ${hook} failed: ${err.name}: ${err.message}`,
     );
   };
-
   return {
     onError:
       onError &&
-      ((error, info) => {
-        callHook((thrown) => onError(thrown, info), error, warn('onError'));
-      }),
+      ((error, info) => callHook((thrown) => onError(thrown, info), error, warn('onError'))),
     // With `onError`, that is told what it throws.
     onOutcome:
-      onError || !onOutcome
-        ? onOutcome
-        : (outcome) => {
-            callHook(onOutcome, outcome, warn('onOutcome'));
-          },
+      onOutcome && !onError
+        ? (outcome) => callHook(onOutcome, outcome, warn('onOutcome'))
+        : onOutcome,
   };
 }
 

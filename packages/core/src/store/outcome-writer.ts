@@ -1,5 +1,6 @@
 import { apartFromRequests, currentProcess } from '#platform';
 import { docsUrl } from '../errors.ts';
+import type { HandlerSettings } from '../events/handlers.ts';
 import { defined, type Outcome } from '../outcomes.ts';
 import { newToken } from './lease.ts';
 import {
@@ -11,8 +12,8 @@ import {
 } from './outcome-log.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
 import { printable, redactedText, withRedactedIds } from '../report/redact.ts';
-import { loggedError, type LineOptions } from '../report/log-line.ts';
-import { LineLimit, type Logger, safeLogger } from '../report/logger.ts';
+import { loggedError } from '../report/error-text.ts';
+import { LineLimit, safeLogger } from '../report/logger.ts';
 
 /** How long outcomes are gathered until they are written; milliseconds. */
 const WRITE_AFTER_MS = 1_000;
@@ -31,8 +32,7 @@ const LOST_AFTER_MS = 5_000;
 
 type Counters = Map<string, number>;
 
-export interface WriterSettings extends LineOptions {
-  readonly logger: Logger;
+export interface WriterSettings extends Pick<HandlerSettings, 'logger' | 'redact'> {
   readonly deadlines: Deadlines;
   /** How long a write may take; milliseconds. */
   readonly timeoutMs: number;

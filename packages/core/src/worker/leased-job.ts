@@ -1,7 +1,8 @@
 import { docsUrl } from '../errors.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { deliveryFields, loggedError } from '../report/log-line.ts';
+import { loggedError } from '../report/error-text.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
+import { deliveryFields } from '../report/reporter.ts';
 import type { JobProcessor, JobResult, JobTransaction, WorkerJob } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 

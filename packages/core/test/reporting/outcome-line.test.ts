@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Outcome, type OutcomeCode, OUTCOMES } from '../../src/index.ts';
 import { STATUS } from '../../src/internal.ts';
-import { deliveryFields, type LineOptions, outcomeLine } from '../../src/report/log-line.ts';
+import { deliveryFields, type LineOptions, outcomeLine } from '../../src/report/reporter.ts';
 
 /** The line of a verified delivery of the service. */
 function lineOf(code: OutcomeCode, info: Partial<Outcome> = {}, options?: LineOptions) {
