@@ -31,9 +31,8 @@ export interface ReceiverOptions<
   /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
   secret: Secret | SecretProvider | undefined;
   /**
-   * Many workspaces at one endpoint: names the tenant of a request. `secret` has to be a provider, and
-   * is asked for each tenant. The tenant is part of every key, so equal ids of two tenants are two
-   * events, and it is in outcomes, log lines and `context.tenant`.
+   * Names the tenant of a request, where many workspaces share one endpoint. `secret` then has to be a
+   * provider, and the tenant is a part of every key.
    * @see TenantOf
    */
   tenant?: TenantOf | undefined;
@@ -42,52 +41,39 @@ export interface ReceiverOptions<
   /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
   queue?: Queue | undefined;
   /**
-   * Runs one event of a group at a time, in all processes that share the store. `true` groups by
-   * `callId`. A delivery whose group is busy waits, within `ackWithin` and without using up an attempt;
-   * then it is answered 503 `in-progress`. It can't be combined with `queue`.
+   * Runs one event of a group at a time, in all processes that share the store. A delivery whose group
+   * is busy waits, within `ackWithin`, and then gets 503 `in-progress`. Not with `queue`.
+   * @see OneAtATime
    */
   oneAtATime?: OneAtATime | undefined;
   /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
   headerPrefix?: HeaderPrefix | undefined;
-  /**
-   * `'standard-webhooks'` for senders that follow Standard Webhooks: headers `webhook-id` and so on,
-   * several signatures in one header, and a webhook id that stays the same on retries.
-   * A replay is then the same webhook id with the same timestamp.
-   */
+  /** `'standard-webhooks'` for senders that follow https://www.standardwebhooks.com. @see Profile */
   profile?: Profile | undefined;
   /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
   toleranceSeconds?: number | undefined;
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
   ackWithin?: number | undefined;
   /**
-   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request does
-   * not provide one itself; for example `waitUntil` of `@vercel/functions`.
+   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request brings
+   * none itself; `waitUntil` of `@vercel/functions`, for example.
    */
   waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */
   bodyLimit?: number | string | undefined;
   /** Milliseconds for the whole body to arrive; 5,000 by default, and never more than `ackWithin`. */
   bodyTimeout?: number | undefined;
-  /**
-   * The number of failed attempts after which an event goes to `deadLetter`; 3 by default. The service
-   * makes few. For jobs of a queue it is `maxRuns`, an option of the queue or of its worker.
-   */
+  /** After how many failed attempts an event goes to `deadLetter`; 3 by default. Jobs have `maxRuns`. */
   maxAttempts?: number | undefined;
   /** How many deliveries are handled at once, the others are answered 503; 1,000 by default. */
   maxInFlight?: number | undefined;
-  /**
-   * How many deliveries of one tenant are handled at once, the others are answered 503; a tenth of
-   * `maxInFlight` by default. Only with `tenant`.
-   */
+  /** The same for each tenant; a tenth of `maxInFlight` by default. */
   maxInFlightPerTenant?: number | undefined;
   /** Milliseconds that a lease lasts, renewed at every third of it; 60,000 by default. */
   leaseFor?: number | undefined;
   /** Milliseconds for one call of the store or the queue; 1,000 by default. */
   storeTimeout?: number | undefined;
-  /**
-   * `false` keeps outcomes out of the store's log, which the console shows. By default each is
-   * written, if the store has a log: in the background, at most once a second.
-   */
+  /** `false` keeps outcomes out of the store's log, which the console shows. */
   log?: false | undefined;
   /** The clock; milliseconds since the epoch, `Date.now` by default. */
   now?: (() => number) | undefined;

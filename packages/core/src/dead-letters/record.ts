@@ -16,9 +16,8 @@ export const MAX_FAILURES = 50;
 /** A dead letter as a database keeps it: in texts that all of them store unchanged. */
 export interface DeadLetterRecord {
   id: string;
-  /** For the filter; `''` if the letter has none. */
+  /** For the filter, as `tenant` is; `''` if the letter has none. */
   eventName: string;
-  /** For the filter; `''` if the letter has none. */
   tenant: string;
   reason: DeadLetter['reason'];
   /** Milliseconds since the epoch. */

@@ -8,10 +8,7 @@ import type { Route } from './route.ts';
 
 /** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
-  /**
-   * `'webhook'`, `'queue'` in a queue's worker, `'redrive'` for a dead letter that is run again, or
-   * `'reconcile'` for a call that was missed.
-   */
+  /** Where it comes from. */
   readonly source: DeliverySource;
   /** The tenant whose secret verified the delivery. Absent without the option `tenant`. */
   readonly tenant?: string | undefined;

@@ -58,8 +58,8 @@ export const EVENT_SCHEMAS: {
  * `call:started`: a call placed with the dialer starts.
  *
  * The spec describes seven more fields by meaning but does not name them: read them from
- * `context.call`. A field that is missing is `undefined`, and so is one that is `null` or of an
- * unexpected type. `context.payload` has all fields as they were sent; fields may be added at any time.
+ * `context.call`. A field that is missing, `null` or of an unexpected type is `undefined`.
+ * `context.payload` has all fields as they were sent.
  */
 export type CallStartedEvent = z.output<(typeof EVENT_SCHEMAS)['call:started']>;
 
@@ -68,11 +68,10 @@ export type CallCompletedEvent = z.output<(typeof EVENT_SCHEMAS)['call:completed
 
 /**
  * `call:recording-available`: the recording of a call can be downloaded. It often arrives before
- * `call:completed`, and carries no phone number and no personal details.
+ * `call:completed`, and carries no personal details.
  *
- * The spec shows these fields, but not which of them are always sent. At least one of `eventId` and
- * `callId` is there. Any other may be missing, and is `undefined` if it is `null` or of an unexpected
- * type.
+ * At least one of `eventId` and `callId` is there. Any other field that is missing, `null` or of an
+ * unexpected type is `undefined`.
  */
 export type CallRecordingAvailableEvent = z.output<
   (typeof EVENT_SCHEMAS)['call:recording-available']

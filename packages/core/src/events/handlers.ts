@@ -125,20 +125,13 @@ export interface HandlerOptions<
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
   /**
-   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so one bad event can't pause
-   * the rule: a store of dead letters, or a function of yours. Without it they are answered 500 (or 422)
-   * until the service pauses the rule.
+   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so that one bad event can't
+   * pause the rule: a store of dead letters, or a function of yours.
    */
   deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
-  /**
-   * Wraps each run of a handler: one function, or a list whose first is the outermost.
-   * @see Around
-   */
+  /** Wraps each run of a handler; the first of a list is the outermost. @see Around */
   around?: Around | readonly Around[] | undefined;
-  /**
-   * What is removed from the texts of errors in log lines; `'standard'` by default.
-   * @see Redact
-   */
+  /** What is removed from the texts of errors in log lines; `'standard'` by default. @see Redact */
   redact?: Redact | undefined;
   /** The names of the seven fields that the spec does not name, for `context.call`. */
   fieldNames?: FieldNames | undefined;

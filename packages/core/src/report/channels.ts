@@ -50,10 +50,7 @@ export interface OutcomeMessage {
   readonly outcome: Outcome;
 }
 
-/**
- * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime
- * has none, or nobody subscribes, each costs one check.
- */
+/** Where the runtime has no diagnostics channels, or nobody subscribes, each costs one check. */
 export const CHANNELS = {
   delivery: openTracingChannel('call-webhooks:delivery'),
   handler: openTracingChannel('call-webhooks:handler'),

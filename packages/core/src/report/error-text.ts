@@ -161,7 +161,7 @@ function causeText(cause: ErrorCopy, { message }: ErrorCopy): string[] {
 }
 
 /**
- * An error with its causes on one line, redacted. Never throws, whatever was thrown.
+ * An error with its causes on one line, redacted. Never throws.
  * @param content of the delivery; its values are removed
  * @example
  * describeError(error)

@@ -58,8 +58,7 @@ export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker; also with what a
    * handler threw after its transaction was committed, with a `completeIn` that came too late, and with
-   * errors of `waitUntil`. The error may
-   * contain personal data.
+   * errors of `waitUntil`. The error may contain personal data.
    */
   onError?: ErrorHook | undefined;
   /**

@@ -15,12 +15,7 @@ export type Profile = 'standard-webhooks';
 /** The names of the three headers: a prefix (`'X-Service'`), or each name. */
 export type HeaderPrefix = string | { id: string; timestamp: string; signature: string };
 
-/** The names of the three headers. */
-export interface HeaderNames {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly signature: string;
-}
+export type HeaderNames = Readonly<Exclude<HeaderPrefix, string>>;
 
 /** The values of the three headers: well-formed, but not verified yet. */
 export interface SignatureHeaders {

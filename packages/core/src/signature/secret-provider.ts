@@ -41,7 +41,6 @@ const PROVIDER_TIMEOUT_MS = 4_000;
 /** Where log lines of a cache go. */
 type SecretLog = Pick<HandlerSettings, 'logger' | 'redact'>;
 
-/** Asks for keys. */
 type LoadKeys = (request: { webhookId: string; refresh: boolean }) => Promise<readonly Key[]>;
 
 /** The keys of a provider without tenants. */
@@ -58,7 +57,7 @@ export function providedKeys(
 }
 
 /** Rejects if the provider fails, or does not answer in time. */
-export const askInTime = (
+const askInTime = (
   provider: SecretProvider,
   request: SecretRequest,
   deadlines: Deadlines,
@@ -66,7 +65,7 @@ export const askInTime = (
   deadlines.withTimeout(PROVIDER_TIMEOUT_MS, (async () => provider(request))());
 
 /** The keys that a provider returned. Deliveries that arrive together share one call. */
-export class CachedKeys implements KeySource {
+class CachedKeys implements KeySource {
   mismatch: string | undefined;
   hasVerified = false;
   readonly #load: LoadKeys;

@@ -15,9 +15,8 @@ export interface MemoryStoreOptions {
    */
   rememberFor?: number | undefined;
   /**
-   * A clock for tests, in milliseconds. Default: `Date.now` for webhook ids, whose signatures are
-   * dated by the wall clock, and `performance.now` for leases and events, which must not change when
-   * the wall clock is set.
+   * A clock for tests; milliseconds. Default: `Date.now` for webhook ids, whose signatures are dated by
+   * the wall clock, and `performance.now` for leases and events.
    */
   now?: (() => number) | undefined;
   /**
