@@ -1,4 +1,5 @@
 import { WebhookError } from '../errors.ts';
+import type { Settings } from '../options.ts';
 import { describeError } from '../report/error-text.ts';
 
 /** Request headers as fetch has them, or as Node has them (a plain record). */
@@ -59,13 +60,8 @@ export function headerValue(
   return undefined;
 }
 
-/** The limits for reading a body. */
-export interface BodyLimits {
-  /** The largest body, in bytes. */
-  readonly bodyLimit: number;
-  /** How long reading may take, in milliseconds. */
-  readonly bodyTimeout: number;
-}
+/** The limits for reading a body: bytes, and milliseconds. */
+export type BodyLimits = Pick<Settings, 'bodyLimit' | 'bodyTimeout'>;
 
 /**
  * How an adapter reads the raw body. The receiver calls it once the method and the encoding are

@@ -268,24 +268,20 @@ export function redactId(id: string): string {
   return redactedText(id.slice(0, 4 * MAX_ID).replace(UNPRINTABLE, '?')).slice(0, MAX_ID);
 }
 
-/**
- * A tenant's name as log lines, hooks and spans have it: of a verified delivery as it is, and
- * otherwise as an id, since anybody can send anything.
- */
-export const shownTenant = (tenant: string, webhookId: string | undefined): string =>
-  webhookId === undefined ? redactId(tenant) : tenant;
-
 export type Ids = {
   [Name in 'tenant' | 'eventName' | 'callId' | 'key' | 'webhookId']?: string | undefined;
 };
 
-/** A copy whose ids are as `redactId` makes them. */
+/**
+ * A copy whose ids are as `redactId` makes them. The tenant of a verified delivery stays as it is:
+ * without a webhook id, anybody may have sent it.
+ */
 export function withRedactedIds<T extends Ids>(identified: T): T {
   const copy: Ids = { ...identified };
-  for (const name of ['eventName', 'callId', 'key', 'webhookId'] as const) {
+  for (const name of ['eventName', 'callId', 'key', 'webhookId', 'tenant'] as const) {
     const id = copy[name];
-    if (id !== undefined) copy[name] = redactId(id);
+    if (id !== undefined && !(name === 'tenant' && copy.webhookId !== undefined))
+      copy[name] = redactId(id);
   }
-  if (copy.tenant !== undefined) copy.tenant = shownTenant(copy.tenant, copy.webhookId);
   return copy as T;
 }

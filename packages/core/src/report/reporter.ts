@@ -102,12 +102,6 @@ export interface Result {
   readonly error?: WebhookError | undefined;
 }
 
-export interface LogLine {
-  readonly level: 'warn' | 'error';
-  readonly fields: object;
-  readonly message: string;
-}
-
 export interface LineOptions {
   readonly redact?: Redact | undefined;
   /** After how many attempts, or runs of a job, an event goes to `deadLetter`. */
@@ -122,7 +116,7 @@ export function outcomeLine(
   outcome: Outcome,
   suppressed: number,
   { redact, maxAttempts }: LineOptions = {},
-): LogLine {
+): { level: 'warn' | 'error'; fields: object; message: string } {
   const { outcome: code, status, error, late, durationMs, queued, attemptsLeft } = outcome;
   const { message, err } = error ? loggedFailure(error, redact) : { message: OUTCOMES[code].when };
   const what = queued ? runOf(outcome, maxAttempts) : `${String(status)} ${code}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { redactId } from '../../src/internal.ts';
-import { createRedactor, shownTenant, withRedactedIds } from '../../src/report/redact.ts';
+import { createRedactor, withRedactedIds } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 import { redact } from './payload.ts';
 
@@ -232,10 +232,13 @@ describe('redactId', () => {
   });
 });
 
-describe('shownTenant', () => {
+describe('the tenant of withRedactedIds', () => {
+  const shownTenant = (tenant: string, webhookId?: string) =>
+    withRedactedIds({ tenant, webhookId }).tenant;
+
   it('redacts the tenant of a delivery that is not verified', () => {
-    expect(shownTenant('ada@example.com', undefined)).toBe('[redacted]');
-    expect(shownTenant('acme', undefined)).toBe('acme');
+    expect(shownTenant('ada@example.com')).toBe('[redacted]');
+    expect(shownTenant('acme')).toBe('acme');
   });
 
   it('shows the tenant of a verified delivery as it is', () => {
