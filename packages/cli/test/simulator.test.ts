@@ -116,13 +116,19 @@ describe('deliveries and resend', () => {
 });
 
 describe('rules, chaos and the clock', () => {
-  test('a 404 pauses the rule, and resume resumes it', async () => {
+  test('a 404 pauses the rule, which drops what waits, and resume resumes it', async () => {
+    status = 500;
+    const [waiting] = (await records('trigger', 'call:started', '--wait')) as {
+      delivery: { _id: string };
+    }[];
     status = 404;
     const { code, stdout } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
     expect(stdout).toContain('404: the rule is paused');
     status = 200;
     await simulator.until('"pauseReason":"responded-404"');
+    const shown = await cli('deliveries', 'show', String(waiting?.delivery._id));
+    expect(shown.stdout).toMatch(/^attempt 1 .* dropped: the rule is paused$/m);
     const paused = (await records('rules', 'list')).find(({ state }) => state === 'paused');
     const dropped = await cli('trigger', 'call:started', '--wait');
     expect(dropped.stdout).toContain(`rules resume ${String(paused?.['_id'])}`);

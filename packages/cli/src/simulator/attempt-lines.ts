@@ -26,8 +26,8 @@ export function answerText(colors: Colors, { response, outcome }: AttemptSummary
 /** What an attempt does to its delivery, and when the next one comes. */
 export function resultText(
   colors: Colors,
-  { kind, result, dropped, startedAt, endedAt }: AttemptSummary,
-  { nextAttemptAt = NaN }: Pick<DeliverySummary, 'nextAttemptAt'>,
+  { kind, number, result, dropped, startedAt, endedAt = startedAt }: AttemptSummary,
+  { state, attempts, nextAttemptAt = NaN }: DeliverySummary,
 ): Text {
   if (kind === 'replay') return colors.dim('a replay, which changes nothing');
   if (dropped) return colors.yellow('response dropped (chaos)');
@@ -37,8 +37,11 @@ export function resultText(
     const reason = result.reason === 'responded-404' ? '404' : 'the last attempt failed';
     return colors.red(`${reason}: the rule is paused`);
   }
-  const wait = nextAttemptAt - (endedAt ?? startedAt);
-  return colors.yellow(Number.isFinite(wait) ? `retry in ${duration(wait)}` : 'retry later');
+  const next = attempts.find((one) => one.number === number + 1)?.startedAt ?? nextAttemptAt;
+  if (Number.isFinite(next)) return colors.yellow(`retry in ${duration(next - endedAt)}`);
+  return state === 'dropped'
+    ? colors.red('dropped: the rule is paused')
+    : colors.yellow('retry later');
 }
 
 /**
