@@ -52,8 +52,10 @@ export async function authenticate(
     for (const key of tried) {
       if (!matches(await hmacBase64(key.hmac, head, body), signed)) continue;
       source.hasVerified = true;
-      const until = replayUntil(timestamp, now, toleranceSeconds);
-      return { webhookId, timestamp, replayUntil: until, secretId: key.id };
+      // One second more, because `checkTimestamp` reads the clock in whole seconds.
+      const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
+      const replayUntil = Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);
+      return { webhookId, timestamp, replayUntil, secretId: key.id };
     }
     tried = isRefreshed ? undefined : await source.refresh(webhookId, keys);
   }
@@ -83,13 +85,10 @@ const hintFor = ({ hasVerified }: KeySource): string =>
     : `If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
 
 /**
- * Refuses a delivery that was signed too long ago, or too far ahead of the clock.
- * @param timestamp Unix seconds, already checked to be plain digits
- * @param now milliseconds since the epoch
  * @returns Unix seconds
  * @throws WebhookError `timestamp-out-of-tolerance`
  */
-export function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number): number {
+function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number): number {
   const seconds = Number(timestamp);
   const age = Math.floor(now / 1000) - seconds;
   if (Math.abs(age) <= toleranceSeconds) return seconds;
@@ -98,18 +97,6 @@ export function checkTimestamp(timestamp: string, now: number, toleranceSeconds:
     'timestamp-out-of-tolerance',
     `The delivery was signed ${String(Math.abs(age))} s ${side}, which is more than ${String(toleranceSeconds)} s. If all deliveries fail like this, check this machine's clock.`,
   );
-}
-
-/**
- * Until when a webhook id must be remembered: for as long as its signature would verify.
- * @param timestamp Unix seconds
- * @param now milliseconds since the epoch
- * @returns milliseconds since the epoch
- */
-export function replayUntil(timestamp: number, now: number, toleranceSeconds: number): number {
-  // One second more, because `checkTimestamp` reads the clock in whole seconds.
-  const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
-  return Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);
 }
 
 /** How a delivery is verified. */
