@@ -204,7 +204,7 @@ export interface Outcome {
   attemptsLeft?: number;
   /** Milliseconds that the handler took. Absent if it did not run. */
   handlerMs?: number;
-  /** Milliseconds that were spent waiting for the store. */
+  /** Milliseconds in which the store claimed the event and marked it as done. */
   storeMs?: number;
   /** Milliseconds that it waited for another event of its group (`oneAtATime`). Absent if it did not. */
   waitMs?: number;

@@ -12,7 +12,7 @@ import { groupOf, UNIDENTIFIED, type Route } from './events/route.ts';
 import type { RunningDelivery } from './in-flight.ts';
 import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcomes.ts';
-import type { QueuedDelivery } from './queue.ts';
+import { toBase64, type QueuedDelivery } from './queue.ts';
 import type { Setup } from './receiver.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
@@ -23,7 +23,7 @@ import {
   type PendingOutcome,
   type Result,
 } from './report/reporter.ts';
-import { tenantKey, toBase64 } from './store/keys.ts';
+import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, wasCommitted } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
 import { exponentialBackoff } from './time.ts';
@@ -57,6 +57,7 @@ const pause = exponentialBackoff({ initialDelay: 50, maxDelay: 500 });
 export class EventRun implements RunningDelivery {
   readonly startedAt: number;
   readonly tenant: string | undefined;
+  /** Its place among the deliveries in flight. */
   place = 0;
   isWaiting = false;
   readonly #delivery: Delivery;

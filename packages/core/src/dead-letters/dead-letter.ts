@@ -39,8 +39,8 @@ export interface DeadLetter {
 }
 
 /**
- * Stores dead letters. Once it resolves, the delivery is acknowledged, so it must be stored durably
- * by then. If it throws, the delivery is retried.
+ * Stores dead letters, durably once it resolves: the delivery is acknowledged then. If it throws, or
+ * the event cannot be marked as dead-lettered, the delivery is retried.
  */
 export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 

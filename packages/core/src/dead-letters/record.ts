@@ -1,5 +1,6 @@
 import { checkOptions, option } from '../check-options.ts';
-import { fromBase64, sha256, tenantKey, toBase64 } from '../store/keys.ts';
+import { fromBase64, toBase64 } from '../queue.ts';
+import { sha256, tenantKey } from '../store/keys.ts';
 import type {
   DeadLetter,
   DeadLetterFailure,

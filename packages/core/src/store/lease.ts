@@ -1,10 +1,10 @@
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import type { Transactions } from '../events/context.ts';
+import { toBase64 } from '../queue.ts';
 import { CHANNELS, traced, type StoreMessage } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
 import type { Deadline, Deadlines } from '../time.ts';
-import { toBase64 } from './keys.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 
 /**

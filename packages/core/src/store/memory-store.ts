@@ -49,7 +49,7 @@ interface SeenId {
 /** What is known of an event that no lease holds. */
 interface Past {
   /** The number of failed attempts, or how the event was done. */
-  readonly attempts: number | 'duplicate' | 'dead-lettered';
+  readonly attempts: number | 'handled' | 'dead-lettered';
   /** Until when that is known, by the monotonic clock; milliseconds. */
   readonly until: number;
 }
@@ -148,7 +148,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     }
     const past = events.peek(key);
     const attempts = past && past.until >= now ? past.attempts : 0;
-    if (typeof attempts !== 'number') return { status: attempts };
+    if (attempts === 'handled') return { status: 'duplicate' };
+    if (attempts === 'dead-lettered') return { status: attempts };
     if (group !== undefined) {
       const running = groups.get(group);
       if (running !== undefined && liveLease(running, now)) return { status: 'group-busy' };
@@ -190,8 +191,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     if (lease) return lease.until > now ? 'running' : 'failed';
     const past = events.peek(key);
     if (!past || past.until < now || past.attempts === 0) return undefined;
-    if (past.attempts === 'duplicate') return 'handled';
-    return past.attempts === 'dead-lettered' ? past.attempts : 'failed';
+    return typeof past.attempts === 'number' ? 'failed' : past.attempts;
   }
 
   return {
@@ -199,7 +199,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
       return Math.min(rememberFor, Math.max(0, monotonicTime() - knownSince));
     },
     admit: async (claim) => admit(claim),
-    complete: async (key, token, mark) => end(key, token, mark ?? 'duplicate'),
+    complete: async (key, token, mark) => end(key, token, mark ?? 'handled'),
     release: async (key, token) => end(key, token),
     extend: async (key, token, leaseMs) => extend(key, token, leaseMs),
     reopen: async (key) => reopen(key),

@@ -1,4 +1,3 @@
-import { fromBase64 } from '../store/keys.ts';
 import type {
   DeadJobs,
   DeadLetterFailure,
@@ -14,7 +13,7 @@ import {
   storableName,
 } from '../dead-letters/record.ts';
 import { defined } from '../outcomes.ts';
-import type { QueuedDelivery } from '../queue.ts';
+import { fromBase64, type QueuedDelivery } from '../queue.ts';
 
 /** One failed attempt of a job, as engines keep it in JSON: at milliseconds since the epoch. */
 export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> & {

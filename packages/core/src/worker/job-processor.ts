@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { fromBase64 } from '../store/keys.ts';
 import { checkAgainst, option } from '../check-options.ts';
 import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
@@ -21,7 +20,7 @@ import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { checkEventNames, handlerShape } from '../options.ts';
 import { defined, type Outcome, type OutcomeCode } from '../outcomes.ts';
-import type { QueuedDelivery } from '../queue.ts';
+import { fromBase64, type QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { toBase64 } from '../../src/store/keys.ts';
+import { toBase64 } from '../../src/queue.ts';
 import {
   generateSecret,
   memoryDeadLetters,
