@@ -7,8 +7,8 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { toCliError } from '../library-error.ts';
 import { EXIT } from '../errors.ts';
-import { checkBasics, serverErrorOf } from '../grader/grade.ts';
-import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
+import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
+import { type GradedReceiver, isAcknowledged } from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
@@ -20,13 +20,7 @@ import {
   secretsByOwner,
   withSecretOptions,
 } from '../input/secrets.ts';
-import {
-  postSigned,
-  type ReceiverOptions,
-  type Target,
-  targetUrl,
-  withReceiverOptions,
-} from '../input/target.ts';
+import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
 import {
   givenBaseUrl,
   serviceClient,
@@ -257,51 +251,43 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
 
 async function receiver(app: App, options: DoctorOptions): Promise<Found | Found[]> {
   if (options.to === undefined) return skipped('Pass --to URL.');
-  const { insecure, timeout, headerPrefix } = options;
   const url = targetUrl(options.to, options.allowExternal);
   const [secret, ...others] = await givenSecrets(app.io, options);
-  const target = { url, insecure, timeout, headerPrefix };
-  const checked = await checkBasics({ ...target, timeoutMs: timeout, secret }, app.signal);
-  const failure = serverErrorOf(checked.grades);
+  const graded = basicReceiver(app, { ...options, url, secret });
+  const grades = await grade(graded, isBasic);
+  const failure = serverErrorOf(grades);
   if (failure !== undefined) return bad(failure, 'Read its log.');
-  const all = checked.grades
+  const all = grades
     .filter(({ result }) => result === 'fail')
     .map(({ check: { title }, saw, fix }) => bad(`${title}: ${saw}.`, fix));
   const genuine =
     secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
   if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
-  const isGenuineRight = checked.grades.some(
-    ({ check, result }) => check.id === BASELINE && result === 'pass',
-  );
-  if (isGenuineRight && secret !== undefined)
-    all.push(...(await deliver({ ...target, secret }, others)));
-  return [...all, await unknownPath(app, url, options), clock(checked.clockAhead)];
+  if (grades.some(({ check, result }) => check.id === BASELINE && result === 'pass'))
+    all.push(...(await deliver(graded, others)));
+  return [...all, await unknownPath(app, url, options), clock(graded.clockAhead)];
 }
 
 /** Above what body parsers take by default; bytes. */
 const LARGE_BODY = 262_144;
 
 /** Delivers an event that nobody handles: with each further secret, and a large one. */
-async function deliver(target: Target, others: readonly string[]): Promise<Found[]> {
-  const send = async (secret: string, padding = '') => {
-    const callId = CALL_ID_PREFIX + crypto.randomUUID();
-    const body = Buffer.from(JSON.stringify({ eventName: UNHANDLED_EVENT, callId, padding }));
-    const { result } = await postSigned(body, { ...target, secret }, crypto.randomUUID());
-    return describeResult(result);
+async function deliver(receiver: GradedReceiver, others: readonly string[]): Promise<Found[]> {
+  const send = async (secret?: string, padding = '') => {
+    const { callId, name: eventName } = receiver.event();
+    const body = JSON.stringify({ eventName, callId, padding });
+    const result = await receiver.send(receiver.sign(body, secret));
+    return isAcknowledged(result) ? undefined : `It responded ${describeResult(result)} to`;
   };
   const all: Found[] = [];
   for (const [at, other] of others.entries()) {
-    const answer = await send(other);
-    const text = `It responded ${answer} to secret ${at + 2} of ${others.length + 1}.`;
-    if (!answer.startsWith('2')) all.push(bad(text, 'Give the receiver this secret, too.'));
+    const refused = await send(other);
+    const which = `secret ${at + 2} of ${others.length + 1}`;
+    if (refused) all.push(bad(`${refused} ${which}.`, 'Give the receiver this secret, too.'));
   }
-  const answer = await send(target.secret, 'x'.repeat(LARGE_BODY));
-  const large = answer.startsWith('2')
-    ? ok('A body of 256 kB is acknowledged.')
-    : bad(
-        `It responded ${answer} to 256 kB.`,
-        'Raise the limit of the proxy and of the framework to 1 MB.',
-      );
+  const refused = await send(undefined, 'x'.repeat(LARGE_BODY));
+  const fix = 'Raise the limit of the proxy and of the framework to 1 MB.';
+  const large = refused ? bad(`${refused} 256 kB.`, fix) : ok('A body of 256 kB is acknowledged.');
   return [...all, { ...large, check: 'large body' }];
 }
 

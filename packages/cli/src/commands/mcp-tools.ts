@@ -13,7 +13,7 @@ import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import { causesOf, findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
-import { checkBasics, serverErrorOf } from '../grader/grade.ts';
+import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
 import { explanations } from './explain.ts';
 import { lookUp, REMEMBER_MS, windowOf } from './reconcile.ts';
@@ -215,9 +215,8 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       { to: z.string().max(500).optional().describe('its URL') },
       async ({ to }) => {
         const [secret] = await givenSecrets(app.io, options);
-        const { headerPrefix, insecure, timeout: timeoutMs } = options;
-        const target = { url: receiverUrl(to), secret, headerPrefix, insecure, timeoutMs };
-        const { grades } = await checkBasics(target, app.signal);
+        const receiver = basicReceiver(app, { ...options, url: receiverUrl(to), secret });
+        const grades = await grade(receiver, isBasic);
         const findings = grades.map(({ check: { id, title, why }, result, saw, fix }) => ({
           ...{ check: id, title, result, saw },
           ...(result === 'fail' && { why, fix }),

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import { environmentError } from '../errors.ts';
 import { requireReached } from '../http/effects.ts';
 import { OWN_CHECKS } from './own-checks.ts';
@@ -106,14 +107,15 @@ export function serverErrorOf(grades: readonly Grade[]): string | undefined {
   return `The receiver responds ${status} to everything, so nothing could be tested. Its log has the error.`;
 }
 
-/** What the basic checks found, none of which runs a handler. */
-export async function checkBasics(
-  options: Pick<GradingOptions, 'url' | 'secret' | 'headerPrefix' | 'insecure' | 'timeoutMs'>,
-  signal: AbortSignal,
-): Promise<{ grades: readonly Grade[]; clockAhead: number | undefined }> {
-  const receiver = new GradedReceiver({ ...DEFAULTS, ...options, signal });
-  return { grades: await grade(receiver, isBasic), clockAhead: receiver.clockAhead };
-}
+/** A receiver for the basic checks, none of which runs a handler. */
+export const basicReceiver = (
+  { signal }: App,
+  given: Pick<GradingOptions, 'url' | 'secret' | 'headerPrefix' | 'insecure'> & { timeout: number },
+): GradedReceiver => {
+  const { url, secret, headerPrefix, insecure, timeout: timeoutMs } = given;
+  const target = { url, secret, headerPrefix, insecure, timeoutMs };
+  return new GradedReceiver({ ...DEFAULTS, ...target, signal });
+};
 
 /** The grades, where checks that passed also had the right effects. */
 async function withEffects(
