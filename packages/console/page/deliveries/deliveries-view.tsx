@@ -144,16 +144,13 @@ const keyOf = ({ id, at, source, outcome, process }: DeliveryRow) =>
 const EventName = ({ name }: { readonly name: string | undefined }) =>
   name === undefined ? <None>unknown</None> : <span class="event-name">{name}</span>;
 
-const LookedAt = ({ page: { searched, searchedTo } }: { readonly page: DeliveriesPage }) => (
-  <>
-    {count(searched)} looked at
-    {searchedTo !== null && (
-      <>
-        , back to <When at={searchedTo} />
-      </>
-    )}
-  </>
-);
+/** How far a search went. */
+const BackTo = ({ page: { searchedTo } }: { readonly page: DeliveriesPage }) =>
+  searchedTo === null ? null : (
+    <>
+      , back to <When at={searchedTo} />
+    </>
+  );
 
 function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
   const isFiltered = Object.keys(filtersIn(useUrl(), FILTERS)).length > 0;
@@ -181,7 +178,8 @@ function Pages({ page }: { readonly page: DeliveriesPage }) {
   return (
     <div class="pages">
       <span class="hint">
-        <LookedAt page={page} />
+        {count(page.searched)} looked at
+        <BackTo page={page} />
       </span>
       {isOlder && <Button label="Latest" small onClick={() => filterBy({})} />}
       {before !== undefined && <Button label="Older" small onClick={() => filterBy({ before })} />}
