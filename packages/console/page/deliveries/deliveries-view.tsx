@@ -157,7 +157,8 @@ function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
   return isFiltered || page.before !== undefined ? (
     <Empty title="No delivery matches">
       <p>
-        <LookedAt page={page} />.{' '}
+        {count(page.searched)} were looked at
+        <BackTo page={page} />.{' '}
         {page.before === undefined ? 'Older ones are not kept.' : 'Search the older ones.'}
       </p>
     </Empty>
