@@ -72,7 +72,7 @@ async function verify(app: App, options: VerifyOptions): Promise<number> {
 }
 
 /** What was found out about a signature. */
-export type SignatureResult =
+type SignatureResult =
   | ({ readonly verified: true } & Verified)
   | {
       readonly verified: false;

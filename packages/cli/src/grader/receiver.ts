@@ -55,7 +55,7 @@ export interface Delivery {
 }
 
 /** An event that no one handles. A receiver acknowledges it and does nothing. */
-export const UNHANDLED_EVENT = 'call-webhooks:check';
+const UNHANDLED_EVENT = 'call-webhooks:check';
 /** What the ids of our calls begin with. */
 export const CALL_ID_PREFIX = 'check.';
 const RETRY_AFTER_MS = 500;

@@ -4,7 +4,7 @@ import { environmentError } from '../errors.ts';
 import type { PostResult } from './post.ts';
 
 /** What the service does after a response (spec, "Errors"). */
-export type Effect = 'acknowledged' | 'pauses-rule' | 'retried';
+type Effect = 'acknowledged' | 'pauses-rule' | 'retried';
 
 /** The effect of a status. */
 export function effectOfStatus(status: number): Effect {
@@ -30,7 +30,7 @@ export function describeResult(result: PostResult): string {
 }
 
 /** When a delivery fails like this, and what to do about it. */
-export interface Failure {
+interface Failure {
   readonly when: string;
   readonly fix: string;
 }
@@ -144,7 +144,7 @@ export function foreignStatus(status: number): Failure {
 }
 
 /** Why an attempt failed, for people. */
-export interface Cause {
+interface Cause {
   readonly when: string;
   /** What `explain` knows it by. */
   readonly topic: string;

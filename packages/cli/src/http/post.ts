@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 
 /** One request. Only Host, Connection and the length are added to its headers. */
-export interface PostRequest {
+interface PostRequest {
   readonly url: string;
   readonly method?: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;

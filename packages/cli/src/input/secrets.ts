@@ -12,7 +12,7 @@ export interface SecretOptions {
 }
 
 /** Signing secrets, by what they belong to. */
-export interface GivenSecrets {
+interface GivenSecrets {
   /** Of the call actions: the current ones first. */
   readonly calls: readonly string[];
   /** Of the recording webhook. */
@@ -81,7 +81,7 @@ export const CALLS_VARIABLE = 'CALL_WEBHOOK_SECRET';
 export const RECORDING_VARIABLE = 'RECORDING_WEBHOOK_SECRET';
 
 /** A secret in a file. */
-export interface FileSecret {
+interface FileSecret {
   readonly secret: string;
   /** The action that it belongs to, if the file says so. */
   readonly actionId?: string;

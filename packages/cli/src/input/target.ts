@@ -107,7 +107,7 @@ export interface Answer {
 }
 
 /** What became of the event of a delivery. */
-export interface Ending {
+interface Ending {
   readonly code: OutcomeCode;
   /** For people. */
   readonly message: string;

@@ -22,16 +22,6 @@ async function orCancel<T>(answer: Promise<T>): Promise<Exclude<T, symbol>> {
   return given as Exclude<T, symbol>;
 }
 
-/** Asks for one of several choices. */
-export async function askChoice(
-  app: App,
-  message: string,
-  options: { value: string; label: string; hint: string }[],
-): Promise<string> {
-  const { select } = await clack();
-  return orCancel(select<string>({ message, options, ...streams(app) }));
-}
-
 /** Asks a yes-or-no question; the default is no. */
 export async function askYesNo(app: App, message: string): Promise<boolean> {
   const { confirm } = await clack();
@@ -45,7 +35,7 @@ export async function askSecret(app: App, message: string): Promise<string> {
 }
 
 /** How far something is, as a line on stderr that is replaced. */
-export interface Progress {
+interface Progress {
   /** @param total absent if it is not known */
   update(done: number, total?: number): void;
   /** Removes the line. */

@@ -14,7 +14,7 @@ import {
  * Where a value is cut: URLs in the middle, since both of their ends matter; ids without a `…`, since
  * commands take the beginning of an id for the whole.
  */
-export type Cut = 'middle' | 'end' | 'id';
+type Cut = 'middle' | 'end' | 'id';
 
 /** Shortens a value to a width in columns, with `…` for what is left out. Its colors are lost then. */
 export function cut(value: Printable, width: number, where: Cut): Text {
