@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { generateSecret } from '@call-webhooks/core';
 import { grade } from '../src/grader/grade.ts';
 import { DEFAULTS, GradedReceiver } from '../src/grader/receiver.ts';
 import { faultyReceiver, type FaultyReceiver } from './support/faulty-receiver.ts';
@@ -72,6 +73,17 @@ describe('check --deep', () => {
     expect(xml.match(/<failure /g)).toHaveLength(failed.length);
     expect(xml).toContain('classname="signature.other-secret"');
     expect(xml).toContain(`failures="${String(failed.length)}"`);
+  });
+
+  test('a receiver that lacks one of the secrets fails also without --deep', async () => {
+    const { url } = await receiver();
+    const { code, stdout } = await run(['check', '--to', url], {
+      env: { CALL_WEBHOOK_SECRET: `${SECRET},${generateSecret()}` },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain('for secret 2 of 2');
+    expect(stdout).toContain('each webhook action has its own');
+    expect((await run(['check', '--to', url], { env })).stdout).not.toContain('secrets/others');
   });
 
   test('without a secret, it says what is missing', async () => {

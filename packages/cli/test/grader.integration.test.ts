@@ -27,7 +27,7 @@ const FAULTS: readonly (readonly [check: string, ...faults: string[]])[] = [
   ['signature/first-half', 'truncated-signature'],
   ['signature/other-spelling', 'respelled-signature'],
   ['secrets/prefix-kept', 'key-as-text'],
-  ['secrets/second', 'second-secret'],
+  ['secrets/others', 'second-secret'],
   ['body-bytes/indented', 'reformatted-body'],
   ['body-bytes/utf-8', 'utf-8'],
   ['body-bytes/new-line-added', 'appended-byte'],

@@ -97,6 +97,14 @@ describe('infer', () => {
     expect(records()).toMatchObject([{ type: 'inferred', read: { callEvents: 3 } }]);
   });
 
+  test('what is to be pasted is not wrapped', async () => {
+    const path = join(folder, 'narrow');
+    writeFileSync(path, captured(events()));
+    const wide = await run(['infer', path]);
+    const narrow = await run(['infer', path], { terminal: true, columns: 40 });
+    expect(narrow.stdout).toBe(wide.stdout);
+  });
+
   test.each(['utf16le', 'utf16be', 'utf8'] as const)(
     'reads %s with a BOM and CRLF, from a file and from stdin',
     async (encoding) => {

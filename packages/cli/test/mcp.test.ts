@@ -114,6 +114,8 @@ describe('mcp', () => {
     });
     const { answer: ended } = await ask('deliveries', { outcome: 'dead-lettered', limit: 5 });
     expect(ended['rows']).toMatchObject([{ eventName: 'call:completed', source: 'webhook' }]);
+    const { answer: newest } = await ask('deliveries', { limit: 1 });
+    expect(newest['rows']).toHaveLength(1);
     const missed = simulator.calls.start({ ...PLANTED, recorded: false });
     for (const { _id } of simulator.rules.list()) simulator.rules.pause(_id);
     simulator.calls.end(missed._id);

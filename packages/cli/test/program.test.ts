@@ -76,7 +76,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['send', 'call:completed', '--to', 'https://example.com'], '--allow-external'],
     [['send', 'call:completed', '--to', '3000'], 'CALL_WEBHOOK_SECRET'],
     [['send', 'call:completed', '--to', '3000', '--secret', 'whsec_abc'], 'too short'],
-    [['listen', '--answer', '404'], 'pause'],
+    [['listen', '--respond', '404'], 'pause'],
     [['events'], 'CALL_WEBHOOKS_BASE_URL'],
     [['events', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
     [['events', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],

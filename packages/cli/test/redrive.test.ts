@@ -92,9 +92,14 @@ describe('dead-letters redrive', () => {
     const { deadLetters, state, url, env, hook, handled } = made;
     await fill(made, 1);
     state.broken = true;
-    expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(1);
+    const before = (await deadLetters.list()).letters[0]!;
+    const failed = await run([...redrive, '--all', '--to', url], { env });
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain("failed: handler-failed; the receiver's log has the error");
     const { letters } = await deadLetters.list();
-    expect(letters[0]!.error).toContain('The receiver responded 500 handler-failed.');
+    // So its cause is the same, and selects it again.
+    expect(letters[0]!.error).toBe(before.error);
+    expect(letters[0]!.history).toHaveLength(2);
     const letter = (await deadLetters.get(letters[0]!.id))!;
     const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');

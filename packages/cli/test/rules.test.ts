@@ -42,6 +42,12 @@ describe('rules', () => {
     expect(none.stderr).toContain('Create them: call-webhooks rules create');
   });
 
+  test('create says that it moved the recording webhook, of which there is one', async () => {
+    const create = (port: number) => cli('create', '--url', `http://127.0.0.1:${String(port)}/x`);
+    expect((await create(3001)).stderr).not.toContain('It went to');
+    expect((await create(3002)).stderr).toContain('It went to http://127.0.0.1:3001/x before.');
+  });
+
   test('list --show-secret prints each secret once, for scripts', async () => {
     const signed = simulator.rules.create({ trigger: 'call:started', actions: [{ url: URL_2 }] });
     const id = String(signed.actions[0]?._id);

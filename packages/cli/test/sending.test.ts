@@ -297,6 +297,16 @@ describe('listening', () => {
       expect(behind.received).toEqual([]);
     });
 
+    test('says of a wrong signature what it knows: others were verified before', async () => {
+      const { url, arrivals } = await listening();
+      expect((await send(url)).code).toBe(0);
+      const other = `whsec_${Buffer.alloc(24).toString('base64')}`;
+      await run(['send', 'call:started', '--to', url, '--secret', other]);
+      const [, forged] = arrivals();
+      expect(forged).toMatchObject({ status: 401 });
+      expect(JSON.stringify(forged)).not.toContain('since the start');
+    });
+
     test('tells a duplicate, and refuses what is no JSON, as a receiver does', async () => {
       const { url, arrivals } = await listening();
       const event = ['--data', '{"eventName":"call:started","callId":"c-1"}'];
@@ -308,8 +318,8 @@ describe('listening', () => {
       expect(outcomes).toEqual(['handled', 'duplicate', 'invalid-payload', 'ignored']);
     });
 
-    test('--answer sets the status, and --no-verify accepts unsigned requests', async () => {
-      const { url } = await listening('--answer', '500', '--no-verify');
+    test('--respond sets the status, and --no-verify accepts unsigned requests', async () => {
+      const { url } = await listening('--respond', '500', '--no-verify');
       const response = await fetch(url, { method: 'POST', body: '{}' });
       expect(response.status).toBe(500);
     });

@@ -145,6 +145,15 @@ describe('rules, chaos and the clock', () => {
     expect(await records('chaos', 'off')).toMatchObject([{ duplicate: 0 }]);
   });
 
+  test('with --wait, a manual clock reaches what chaos delays', async () => {
+    await cli('chaos', 'set', 'duplicate=1', 'reorder=1');
+    const { code, stdout } = await cli('trigger', 'call:started', '--wait', '--timeout', '20s');
+    await cli('chaos', 'off');
+    expect(code).toBe(0);
+    expect(stdout.match(/200 /g)?.length).toBeGreaterThan(1);
+    expect((await cli('chaos', 'set', 'wrong-secret=0.5')).stderr).not.toContain('not of the form');
+  });
+
   test('the clock advances to what is due next, and until nothing is', async () => {
     await cli('trigger', 'call');
     await cli('rules', 'pause', String((await records('rules', 'list'))[0]?.['_id']));

@@ -5,6 +5,8 @@ import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { checksOf, serverErrorOf, grade, type Grade, isBasic } from '../grader/grade.ts';
 import { type Check, DEFAULTS, GradedReceiver, groupOf } from '../grader/receiver.ts';
+import { OTHER_SECRETS } from '../grader/own-checks.ts';
+import { BASELINE } from '../grader/vectors.ts';
 import { fieldNames } from '../input/fields.ts';
 import { didYouMean, durationOption, repeatable } from '../input/options.ts';
 import { givenSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
@@ -46,8 +48,9 @@ export function checkCommand(app: App, base: Command): Command {
       'after',
       `
 Sends an unsigned event and a forged one. With a secret, also a genuine event,
-its replay, a stale one, one from the future and a tampered one. They have a
-name that no one handles, so none of your handlers runs. Exit code 1 if a
+its replay, a stale one, one from the future and a tampered one; with several
+secrets, also a genuine one of each. They have a name that no one handles, so
+none of your handlers runs. Exit code 1 if a
 response is wrong, 3 if nothing listens there.
 
 With --deep it runs some 120 checks. Each rests on a sentence of the interface.
@@ -70,8 +73,8 @@ ${examples(
 async function check(app: App, options: CheckOptions): Promise<number> {
   const { io, output } = app;
   const receiver = await receiverOf(app, options);
-  const isWanted = selection(checksOf(receiver), options);
-  const total = checksOf(receiver).filter(isWanted).length;
+  const isWanted = selection(receiver, options);
+  const total = checksOf(receiver).filter((one) => isWanted(one) || one.id === BASELINE).length;
   const progress = showProgress(io);
   const judged: Grade[] = [];
   let grades: readonly Grade[] = judged;
@@ -98,10 +101,11 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
   if (to === undefined) throw badInput('--to is missing.', 'Pass the receiver: --to URL');
   const url = targetUrl(to, allowExternal);
   const effectsUrl = effects && targetUrl(effects, allowExternal);
-  const [secret, secondSecret] = await givenSecrets(io, options);
+  const [secret, ...others] = await givenSecrets(io, options);
+  const otherSecrets = others.length > 0 ? others : undefined;
   const fields = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
   return new GradedReceiver({
-    ...{ ...DEFAULTS, url, secret, secondSecret, effectsUrl, headerPrefix, insecure },
+    ...{ ...DEFAULTS, url, secret, otherSecrets, effectsUrl, headerPrefix, insecure },
     runHandlers: options.runHandlers === true || effectsUrl !== undefined,
     fieldNames: fieldNames(fields, options.fieldName),
     effectsWithinMs: options.effectsWithin,
@@ -111,8 +115,15 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
 }
 
 /** The checks of `--only`: ids, or groups. @throws CliError 2 for a name that is neither */
-function selection(all: readonly Check[], { only, deep }: CheckOptions): (check: Check) => boolean {
-  if (only === undefined) return deep ? () => true : isBasic;
+function selection(
+  receiver: GradedReceiver,
+  { only, deep }: CheckOptions,
+): (check: Check) => boolean {
+  const { otherSecrets } = receiver.options;
+  if (only === undefined && deep) return () => true;
+  if (only === undefined)
+    return (check) => isBasic(check) || (check.id === OTHER_SECRETS && otherSecrets !== undefined);
+  const all = checksOf(receiver);
   const names = only.flatMap((list) => list.split(','));
   const groups = [...new Set(all.map(groupOf))];
   const choices = [...groups, ...all.map(({ id }) => id)];

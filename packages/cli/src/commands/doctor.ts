@@ -97,7 +97,13 @@ ${examples(
         );
         const bad = found.filter(({ result }) => result === 'bad').length;
         if (bad === 0) return EXIT.done;
-        output.message(output.messageColors.red(`${bad} of ${found.length} checks are bad.`));
+        output.message(
+          output.messageColors.red(
+            bad === 1
+              ? `1 of ${found.length} checks is bad.`
+              : `${bad} of ${found.length} checks are bad.`,
+          ),
+        );
         return EXIT.receiverFailed;
       }),
     );

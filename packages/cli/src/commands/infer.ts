@@ -45,8 +45,10 @@ ${examples(
 /** Prints the options to stdout, and what is missing to stderr. */
 export async function printInferred({ output }: App, inferred: InferredNames): Promise<void> {
   const { fieldNames, snippet, read } = inferred;
-  await output.print({ type: 'inferred', ...inferred }, () =>
-    snippet === '' ? [] : snippet.split('\n').map((line) => t`${line}`),
+  await output.print(
+    { type: 'inferred', ...inferred },
+    () => (snippet === '' ? [] : snippet.split('\n').map((line) => t`${line}`)),
+    Infinity,
   );
   const { callEvents, recordingEvents, callRecords, ignored } = read;
   output.message(

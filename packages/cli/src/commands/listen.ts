@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inferNames } from '@call-webhooks/client/infer';
-import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
+import {
+  createReceiver,
+  generateSecret,
+  memoryStore,
+  type Receiver,
+  sign,
+} from '@call-webhooks/core';
 import { readRawBody } from '@call-webhooks/core/node';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -27,7 +33,7 @@ interface ListenOptions extends SecretOptions, ReceiverOptions {
   readonly verify: boolean;
   readonly headerPrefix?: string;
   readonly tolerance: number;
-  readonly answer?: number;
+  readonly respond?: number;
   readonly body: boolean;
   readonly learn?: boolean;
 }
@@ -38,7 +44,7 @@ export function listenCommand(app: App, base: Command): Command {
     .option('-p, --port <number>', 'the port; 0: any', wholeNumber('--port', 0, 65_535), 3000)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')
-    .option('--answer <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
+    .option('--respond <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
     .option('--no-verify', 'accept everything: for actions without a secret')
     .option('--learn', 'find the unknown field names; see: call-webhooks infer --help')
     .option('--no-body', 'print one line per delivery, without its body')
@@ -59,7 +65,7 @@ pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
   ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record'],
-  ['listen --answer 500 --port 3001', 'See the service retry'],
+  ['listen --respond 500 --port 3001', 'See the service retry'],
   ['listen --learn', 'Find the unknown field names; Ctrl-C prints the options to paste'],
 )}`,
     )
@@ -67,10 +73,10 @@ ${examples(
 }
 
 function parseStatus(given: string): number {
-  const status = wholeNumber('--answer', 200, 599)(given);
+  const status = wholeNumber('--respond', 200, 599)(given);
   if (!isWithheld(status)) return status;
   throw badInput(
-    `--answer ${given} would pause the rule, or means nothing to the service.`,
+    `--respond ${given} would pause the rule, or means nothing to the service.`,
     'To test retries, use 500.',
   );
 }
@@ -183,7 +189,7 @@ async function createListener(
   options: ListenOptions,
   forwardTo: string | undefined,
 ): Promise<(request: IncomingMessage) => Promise<Handled>> {
-  const { verify, headerPrefix, tolerance: toleranceSeconds, answer } = options;
+  const { verify, headerPrefix, tolerance: toleranceSeconds, respond } = options;
   const ask = app.interactive
     ? () => askSecret(app, 'The signing secret of the webhook')
     : undefined;
@@ -191,6 +197,12 @@ async function createListener(
   const own = verify ? undefined : generateSecret();
   const atStart = own === undefined ? await requiredSecrets(app.io, options, ask) : [own];
   const store = memoryStore({ maxEntries: 10_000, onEvicted: () => undefined });
+  const receiverWith = (secret: readonly string[]) =>
+    createReceiver({
+      ...{ secret, headerPrefix, toleranceSeconds, store, logger, on },
+      bodyLimit: LIMITS.bodyLimit,
+    });
+  let used: { secret: readonly string[]; receiver: Receiver } | undefined;
 
   return async (request) => {
     const { method = '', url: path = '' } = request;
@@ -205,10 +217,8 @@ async function createListener(
     // A secret that is rotated in its file is known at once.
     const isFile = verify && options.secretFile !== undefined;
     const secret = isFile ? await requiredSecrets(app.io, options) : atStart;
-    const receiver = createReceiver({
-      ...{ secret, headerPrefix, toleranceSeconds, store, logger, on },
-      bodyLimit: LIMITS.bodyLimit,
-    });
+    if (secret.join() !== used?.secret.join()) used = { secret, receiver: receiverWith(secret) };
+    const { receiver } = used;
     const response = await receiver.receive({ method, headers, body: () => reading });
     const { outcome, webhookId, error, eventName, callId } = response.outcome;
     const isAuthentic = webhookId !== undefined;
@@ -224,9 +234,9 @@ async function createListener(
     };
     if (isAuthentic && forwardTo !== undefined)
       return forward(request, arrival, received, forwardTo, options.insecure, app.signal);
-    if (answer === undefined || !isAuthentic || outcome === 'replayed')
+    if (respond === undefined || !isAuthentic || outcome === 'replayed')
       return { arrival, received, headers: response.headers, body: response.body };
-    const told = { ...arrival, status: answer, outcome: 'responded as told' };
+    const told = { ...arrival, status: respond, outcome: 'responded as told' };
     return { arrival: told, received, headers: JSON_TYPE, body: '{}' };
   };
 }

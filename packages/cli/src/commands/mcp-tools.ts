@@ -182,7 +182,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
             (outcome === undefined || row.outcome === outcome) &&
             (source === undefined || row.source === source);
           const page = await rowsOf(log, isWanted, limit, before);
-          return { rows: page.rows.map(rowView), before: page.before };
+          return { ...page, rows: page.rows.map(rowView) };
         }),
     ),
     tool(
@@ -274,23 +274,24 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
 
 const NO_LOG = 'This store keeps no log of deliveries.';
 
-/** The newest rows that are wanted. Reads at most some thousand rows. */
+/** The newest rows that are wanted. Reads at most 210 batches. */
 async function rowsOf(
   log: OutcomeLog,
   isWanted: (row: OutcomeRow) => boolean,
   limit: number,
   from?: string,
-): Promise<{ rows: OutcomeRow[]; before?: string | undefined }> {
+): Promise<{ rows: OutcomeRow[]; leftOut: number; before?: string | undefined }> {
   const MAX_PAGES = 20;
   const rows: OutcomeRow[] = [];
   let before = from;
   for (let read = 0; read < MAX_PAGES && rows.length < limit; read++) {
-    const page = await log.read({ before });
+    const page = await log.read({ before, batches: read + 1 });
     rows.push(...page.rows.filter(isWanted));
     before = page.before;
     if (before === undefined) break;
   }
-  return { rows, before };
+  // A page ends with a batch, that is with a second of one process.
+  return { rows: rows.slice(0, limit), leftOut: Math.max(0, rows.length - limit), before };
 }
 
 const rowView = ({ error, eventName, process: _process, ...row }: OutcomeRow) => ({

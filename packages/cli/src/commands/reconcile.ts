@@ -103,8 +103,10 @@ async function run(app: App, options: Options): Promise<number> {
   const request = {
     ...{ client, ...window, fieldNames: names, recordings, concurrency, signal },
     onEvent: (event: ReconciledEvent) => {
-      bar.clear();
-      printing = printing.then(() => printEvent(output, event, dryRun));
+      printing = printing.then(() => {
+        bar.clear();
+        return printEvent(output, event, dryRun);
+      });
     },
     onProgress: (result: ReconcileResult) => {
       soFar = result;

@@ -53,11 +53,11 @@ export function redriveCommand(app: App): Command {
     .addHelpText(
       'after',
       `
-Each letter is signed anew and sent. It is removed when the receiver has handled
-its event, and stays with its new error when that fails again. Ctrl-C waits for
-the letters that are being sent. The store has to be the receiver's.
-With --tenant, --to and the secret are those of the tenant. Without it, letters
-that belong to a tenant are skipped.
+Each dead letter is signed anew and sent. It is removed when the receiver has
+handled its event. If that fails again it stays, with the error that it had: the
+new one is in the receiver's log. Ctrl-C waits for what is being sent. The store
+has to be the receiver's. With --tenant, --to and the secret are those of the
+tenant. Without it, the dead letters of tenants are skipped.
 Exit code 1 if any failed, or had no response in time.`,
     )
     .action(app.action((ids: string[], options: RedriveOptions) => run(app, ids, options)));
@@ -67,7 +67,7 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
   const { tenant, cause, all = false, ...filters } = options;
   const isFiltered = all || cause !== undefined || filterOf(filters) !== undefined;
   if (ids.length === 0 && !isFiltered && tenant === undefined)
-    throw badInput('Which letters?', 'Pass ids, a filter such as --event, or --all.');
+    throw badInput('Which dead letters?', 'Pass ids, a filter such as --event, or --all.');
   if (ids.length > 0 && isFiltered)
     throw badInput('Ids and filters exclude each other.', 'Remove one of them.');
   const target = await targetOf(app, options.to, options);
@@ -99,6 +99,7 @@ async function redriveLetters(
     if (output.json) await output.print({ type: 'letter', id, result: 'skipped', tenant: owner });
     output.message(t`${shortId(id)}  skipped: ${ownerOf(owner)}`);
   }
+  if (all.length === 0) output.message('No dead letters match.');
   const bar = showProgress(io);
   const tell = (line: string) => () => {
     bar.clear();
@@ -155,7 +156,8 @@ function whatBecame({ result, outcome, reason }: RedriveProgress): string {
     return 'skipped: it is a dead job of a queue; to run it, call redrive({ deadJobs }) of @call-webhooks/recovery';
   if (reason === 'not-found') return 'skipped: it is gone, so another redrive ran it';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
-  return `${result}: ${outcome ?? 'another redrive has it'}`;
+  const log = result === 'failed' ? "; the receiver's log has the error" : '';
+  return `${result}: ${outcome ?? 'another redrive has it'}${log}`;
 }
 
 function printCounts({ output }: App, counts: RedriveResult): Promise<void> {
@@ -181,14 +183,16 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
       const webhookId = `redrive-${isKnownBy(known, letter, target) ? known : crypto.randomUUID()}`;
       const answer = await postSigned(letter.rawBody, target, webhookId);
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
-      const { code, message } = endingOf(answer, target, 'No letter was lost.');
+      const { code, message } = endingOf(answer, target, 'No dead letter was lost.');
+      // Only the receiver knows the new error. The last one that is known keeps the cause.
+      const isFailure = code === 'handler-failed' || code === 'invalid-payload';
       return {
         outcome: code,
         source: 'redrive',
         status: OUTCOMES[code].status,
         durationMs: 0,
         attempt: letter.attempt + 1,
-        error: new WebhookError(code, message),
+        error: new WebhookError(code, isFailure ? letter.error : message),
       } satisfies Outcome;
     },
   };

@@ -61,7 +61,8 @@ export function rotateCommand(app: App, base: Command): Command {
 With --base-url or $CALL_WEBHOOKS_BASE_URL, the secret is rotated at the
 service. Otherwise, or with --simulator, it is rotated in the simulator.
 The next delivery is signed with the new secret. A receiver that reads the file
-with --secret-file accepts both for ten minutes. Other lines of the file stay as
+accepts both for ten minutes: listen --secret-file, or your app with a secret
+provider that returns text.match(/whsec_\\S+/g). Other lines of the file stay as
 they are: each secret names its action, as in whsec_… # action ID.
 ${examples(
   ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret, so nothing is lost'],

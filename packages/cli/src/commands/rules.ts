@@ -99,7 +99,7 @@ interface CreateOptions extends ListOptions, SecretOptions {
 function createCommand(app: App): Command {
   const command = app
     .command('create', 'Create a rule for one event, or for all three')
-    .requiredOption('--url <url>', 'the URL of the receiver')
+    .requiredOption('--url <url>', 'the URL of the receiver; also of the one recording webhook')
     .option('--trigger <event>', 'only this event')
     .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
     .option('--unsigned', 'an action from before signing was introduced, without a secret')
@@ -119,8 +119,14 @@ function createCommand(app: App): Command {
       const secretFor = unsigned ? undefined : await secretsForActions(app.io, options);
       const events = trigger === undefined ? EVENT_NAMES : [trigger];
       const custom = payload === undefined ? undefined : await readPayload(app.io, payload);
+      const before = await connection.get<Rule[]>('/rules');
       const created = await createRules(connection, url, events, secretFor, custom);
       await printRules(app, created);
+      const moved = before.find(({ _id }) => created.some((rule) => rule._id === _id));
+      if (moved)
+        app.output.message(
+          t`There is one recording webhook. It went to ${moved.actions[0]?.url ?? ''} before.`,
+        );
       if (showSecret) await printSecrets(app, connection, created);
       return undefined;
     }),

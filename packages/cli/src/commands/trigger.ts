@@ -1,4 +1,10 @@
-import type { Call, ClockView, DeliverySummary, Rule } from '@call-webhooks/simulator';
+import type {
+  Call,
+  ChaosSettings,
+  ClockView,
+  DeliverySummary,
+  Rule,
+} from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
@@ -199,8 +205,12 @@ async function runScenario(
       await output.print({ type: 'done', scenario: name });
     }
     if (!changes || callIds.length === 0) return undefined;
-    if (retries && (await connection.get<ClockView>('/clock')).mode === 'manual')
-      await connection.post('/clock/run-until-idle');
+    if ((await connection.get<ClockView>('/clock')).mode === 'manual') {
+      const { duplicate, reorder } = await connection.get<ChaosSettings>('/chaos');
+      if (retries) await connection.post('/clock/run-until-idle');
+      // These delay deliveries by up to a minute. Retries come later.
+      else if (duplicate + reorder > 0) await connection.post('/clock/advance', { by: 60_000 });
+    }
     const eventName = name.startsWith('call:') ? name : undefined;
     const deliveries = await readUntil(changes, () =>
       readDeliveries(connection, callIds, eventName, retries),

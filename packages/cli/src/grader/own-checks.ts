@@ -12,6 +12,7 @@ import {
   isAcknowledged,
   pass,
   type TestEvent,
+  wrong,
 } from './receiver.ts';
 
 const sentence = (section: string, text: string): Sentence => ({ section, text });
@@ -55,6 +56,8 @@ const SPEC = {
   ),
 } as const;
 
+/** The check of all secrets but the first. */
+export const OTHER_SECRETS = 'secrets/others';
 const COPIES = 5;
 const COMMIT = 'Record an event as done only after its handler has succeeded.';
 const LIVE = 'A broken request must not stop the receiver. Handle errors of connections.';
@@ -100,14 +103,19 @@ export const OWN_CHECKS: readonly Check[] = [
       ),
   },
   {
-    id: 'secrets/second',
-    title: 'A delivery that is signed with the second secret',
+    id: OTHER_SECRETS,
+    title: 'Deliveries that are signed with the other secrets',
     why: [SPEC.rotation],
-    fix: 'Accept the old and the new secret while a secret is rotated.',
-    needs: ['secret', 'secondSecret'],
+    fix: 'Pass all secrets to the receiver: each webhook action has its own, and so has the recording webhook. While one is rotated, the old one stays.',
+    needs: ['secret', 'otherSecrets'],
     async run(receiver) {
-      const { body } = receiver.event();
-      return accepted(await receiver.send(receiver.sign(body, receiver.options.secondSecret)));
+      const { otherSecrets = [] } = receiver.options;
+      for (const [at, secret] of otherSecrets.entries()) {
+        const result = await receiver.send(receiver.sign(receiver.event().body, secret));
+        if (!isAcknowledged(result))
+          return wrong(result, ` for secret ${at + 2} of ${otherSecrets.length + 1}`);
+      }
+      return pass(`${otherSecrets.length} accepted`);
     },
   },
   {

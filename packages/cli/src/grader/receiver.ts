@@ -12,7 +12,8 @@ export interface GradingOptions {
   readonly url: string;
   /** Without one, only unsigned requests can be sent. */
   readonly secret: string | undefined;
-  readonly secondSecret?: string | undefined;
+  /** At least one. */
+  readonly otherSecrets?: readonly string[] | undefined;
   /** Of the header names; `X-Service` by default. */
   readonly headerPrefix?: string | undefined;
   /** Whether to send events that handlers handle. */
@@ -249,7 +250,7 @@ export interface Finding {
 /** What a check needs besides a running receiver, and how the user gives it. */
 const NEEDS = {
   secret: 'the signing secret',
-  secondSecret: 'a file with two secrets',
+  otherSecrets: 'several secrets',
   runHandlers: '--run-handlers',
   effectsUrl: '--effects',
 } as const;

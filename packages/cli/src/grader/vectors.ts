@@ -16,7 +16,7 @@ import {
 /** The first check: without it, a refusal shows nothing. */
 export const BASELINE = 'signature/valid';
 const BASELINE_FIX =
-  'Check the secret, and acknowledge genuine deliveries. A receiver that rejects events that it does not know needs --run-handlers; one that knows the real field names needs --field-name placedBy=FIELD, and call-webhooks infer finds them.';
+  'Check the secret, and acknowledge genuine deliveries. For a receiver that rejects events that it does not know, run call-webhooks check --run-handlers; if it needs the real field names, add --field-name placedBy=FIELD, which call-webhooks infer finds.';
 /** They need no secret: any other will do. */
 const UNSIGNED: readonly string[] = ['headers/none', 'signature/other-secret'];
 /** How much later than the first a delivery may be, and still be sent at once; milliseconds. */

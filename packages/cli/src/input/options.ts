@@ -80,7 +80,7 @@ export const namedValues = <Name extends string>(
 export function probabilities(given: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     given.map((pair) => {
-      const [, mode, number] = /^([A-Za-z]+)(?:=(\d*\.?\d+)(%?))?$/.exec(pair) ?? [];
+      const [, mode, number] = /^([A-Za-z-]+)(?:=(\d*\.?\d+)(%?))?$/.exec(pair) ?? [];
       if (mode === undefined)
         throw badInput(`${pair} is not of the form mode=probability.`, 'Example: duplicate=0.2');
       const value = number === undefined ? 1 : Number(number);

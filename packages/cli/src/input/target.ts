@@ -159,7 +159,7 @@ export const mayBeRunning = ({ code, result }: Answer): boolean =>
 
 /**
  * What became of the event.
- * @param reassurance added to what the user can do, such as `No letter was lost.`
+ * @param reassurance added to what the user can do, such as `No dead letter was lost.`
  * @throws CliError if the receiver was not reached or took nothing: other events would end alike
  */
 export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: string): Ending {

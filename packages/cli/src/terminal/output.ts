@@ -46,15 +46,19 @@ export class Output {
     return this.#wide ? Infinity : columnsOf(this.#io.stderr);
   }
 
-  /** Prints one record: a line of JSON with `--json`, and lines for people without. */
+  /**
+   * Prints one record: a line of JSON with `--json`, and lines for people without.
+   * @param columns where lines are wrapped; `Infinity` for what people copy
+   */
   async print(
     record: unknown,
     render: (colors: Colors) => Text | readonly Text[] = () => [],
+    columns = this.columns,
   ): Promise<void> {
     if (this.json) return this.write(`${jsonLine(record)}\n`);
     const rendered = render(this.#colors);
     for (const line of Array.isArray(rendered) ? (rendered as Text[]) : [rendered as Text])
-      for (const { styled } of wrap(line, this.columns)) await this.write(`${styled}\n`);
+      for (const { styled } of wrap(line, columns)) await this.write(`${styled}\n`);
   }
 
   /** Writes data as it is, such as the bytes of a file. Resolves when there is room for more. */

@@ -15,7 +15,7 @@ export async function gradesOf(
   const receiver = await faultyReceiver([SECRET, SECOND_SECRET], faults, 2_000);
   try {
     const graded = new GradedReceiver({
-      ...{ url: receiver.url, secret: SECRET, secondSecret: SECOND_SECRET, runHandlers: true },
+      ...{ url: receiver.url, secret: SECRET, otherSecrets: [SECOND_SECRET], runHandlers: true },
       effectsUrl: receiver.effectsUrl,
       timeoutMs: 60_000,
       retryForMs: 500,
