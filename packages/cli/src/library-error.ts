@@ -14,7 +14,7 @@ import { BASE_URL_VARIABLE, TOKEN_VARIABLE } from './service/client.ts';
 const FIXES: Partial<Record<ApiError['code'], string>> = {
   unauthorized: `Set the right one: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
   forbidden: 'This API token has no permission for this. Use another one.',
-  'not-found': 'Check the id, and that the base URL does not end with /v1.',
+  'not-found': 'Check that the id is whole, and that the base URL does not end with /v1.',
   'rate-limited': 'Wait a moment and try again.',
 };
 const RETRY = 'Try again. If it keeps failing, ask the provider of the service.';
