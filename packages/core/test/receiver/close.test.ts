@@ -142,6 +142,21 @@ describe('close() beside slow handlers and stores', () => {
     expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
   });
 
+  it('several calls of close() end with the last handler', async () => {
+    const { receiver, send, work } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    const closed = [jest.fn(), jest.fn()];
+    const closing = closed.map((onClosed) => receiver.close().then(onClosed));
+    await jest.advanceTimersByTimeAsync(5_000);
+    for (const onClosed of closed) expect(onClosed).not.toHaveBeenCalled();
+    work.resolve();
+    expect(await sent).toBe('handled');
+    await jest.advanceTimersByTimeAsync(1);
+    for (const onClosed of closed) expect(onClosed).toHaveBeenCalled();
+    await Promise.all(closing);
+  });
+
   it('close() refuses what the store has not admitted yet', async () => {
     const store = memoryStore();
     const admitted = deferred();
