@@ -10,9 +10,8 @@ import {
 import { handlerFailed, runHandler } from './events/handlers.ts';
 import { groupOf, UNIDENTIFIED, type Route } from './events/route.ts';
 import type { RunningDelivery } from './in-flight.ts';
-import type { Settings } from './options.ts';
-import type { OutcomeCode } from './outcomes.ts';
-import { toBase64, type QueuedDelivery } from './queue.ts';
+import { defined, type OutcomeCode } from './outcomes.ts';
+import { toBase64, type Queue, type QueuedDelivery } from './queue.ts';
 import type { Setup } from './receiver.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
@@ -28,19 +27,12 @@ import { Lease, leaseLost, newToken, wasCommitted } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
 import { exponentialBackoff } from './time.ts';
 
-/** What is done with an event: its handler runs, it is enqueued, or it is a dead letter at once. */
-interface Work {
-  readonly route: Route;
-  /** The key to lease: the event's own, or none if there is nothing to protect. */
-  readonly leaseKey: string | undefined;
+/** An event whose handler was found. */
+interface Found extends Route {
   /** Of its events one runs at a time. */
   readonly group?: string | undefined;
-  /** Whether a handler runs: what fails may then be tried again, and goes to `deadLetter` at last. */
-  readonly runsHandler: boolean;
-  readonly result: Result;
-  run(): unknown;
-  /** Makes the response's error out of what `run` threw. */
-  failure(error: unknown): WebhookError;
+  /** Why it can never be handled: it goes to `deadLetter` at once. */
+  readonly invalid?: WebhookError | undefined;
 }
 
 /** The command line redrives an event under this prefix and the webhook id that it had. */
@@ -82,25 +74,16 @@ export class EventRun implements RunningDelivery {
 
   /** To be called once. Never rejects. */
   async run(): Promise<Result> {
-    const { routes, store, deadlines, inFlight, settings } = this.#setup;
-    const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
+    const { store, deadlines, inFlight, settings } = this.#setup;
+    const { source, earlierAttempts = 0 } = this.#delivery;
     let result: Result | undefined;
     try {
       inFlight.add(this);
-      let work: Work;
-      try {
-        work = this.#workOf(await routes.find(rawBody, tenant));
-      } catch (error) {
-        work = this.#deadLetterAtOnce(error);
-      }
-      const { eventName, callId, key } = work.route;
-      if (eventName !== undefined) this.#outcome.eventName = eventName;
-      if (callId !== undefined) this.#outcome.callId = callId;
-      if (key !== undefined) this.#outcome.key = key;
+      const found = await this.#find();
       this.#throwIfAbandoned();
 
-      if (source === 'redrive' && work.leaseKey !== undefined) await store.reopen(work.leaseKey);
-      const claim = this.#createClaim(work);
+      const claim = this.#claimOf(found);
+      if (source === 'redrive' && claim.key !== undefined) await store.reopen(claim.key);
       const askedAt = performance.now();
       const answer = await store.admit(claim);
       this.#addStoreMs(askedAt);
@@ -116,14 +99,14 @@ export class EventRun implements RunningDelivery {
       // Usually the first renewal is due after the deadline of the response, which starts them then.
       const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
       if (isDueEarlier || this.#isLate) void lease.keep();
-      result = await this.#work(work, attempt, lease);
+      result = await this.#process(found, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
       if (!(await lease.complete(mark))) throw leaseLost();
       this.#addStoreMs(endedAt);
       if (!result.error)
         this.#transactions?.onLateCall((error) =>
-          this.#reportAfterCommit('late-transaction', error, work.route),
+          this.#reportAfterCommit('late-transaction', error, found),
         );
       return result;
     } catch (error) {
@@ -155,113 +138,41 @@ export class EventRun implements RunningDelivery {
     this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
   }
 
-  #workOf(found: Route): Work {
-    const { profile, queue, oneAtATime } = this.#setup.settings;
-    // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
-    const route = profile === undefined ? found : this.#withKey(found);
-    if (queue) return this.#enqueue(route, queue);
-    const group = groupOf(oneAtATime, route, this.#delivery.tenant);
-    // A group is leased together with a key. Without one of its own, the event gets its delivery's.
-    return group === undefined
-      ? this.#handle(route, route.handle && route.key)
-      : this.#handle(route, this.#withKey(route).key, group);
+  /** Finds the handler of the event, and what identifies it. */
+  async #find(): Promise<Found> {
+    const { rawBody, tenant } = this.#delivery;
+    const { oneAtATime, profile, deadLetter } = this.#setup.settings;
+    let found: Found;
+    try {
+      found = await this.#setup.routes.find(rawBody, tenant);
+      // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
+      if (profile !== undefined) found = { ...found, key: found.key ?? this.#deliveryKey() };
+      const group = groupOf(oneAtATime, found, tenant);
+      if (group !== undefined) found = { ...found, group };
+    } catch (error) {
+      if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
+      const { eventName } = error;
+      found = { ...UNIDENTIFIED, eventName, invalid: error };
+    }
+    const { eventName, callId, key, invalid } = found;
+    if (eventName !== undefined) this.#outcome.eventName = eventName;
+    if (callId !== undefined) this.#outcome.callId = callId;
+    if (key !== undefined) this.#outcome.key = key;
+    if (invalid && !deadLetter) throw invalid;
+    return found;
   }
 
-  #withKey(route: Route): Route {
-    if (route.key !== undefined) return route;
+  #deliveryKey(): string {
     const { tenant, webhookId } = this.#delivery;
     const id = webhookId.startsWith(REDRIVE) ? webhookId.slice(REDRIVE.length) : webhookId;
-    return { ...route, key: tenantKey(tenant, `webhook-id:${id}`) };
+    return tenantKey(tenant, `webhook-id:${id}`);
   }
 
-  /** Runs the user's handler. */
-  #handle(route: Route, leaseKey: string | undefined, group?: string): Work {
-    return {
-      route,
-      leaseKey,
-      group,
-      runsHandler: true,
-      result: { outcome: route.outcome },
-      run: () => {
-        const transactions = new Transactions(this.#lease);
-        this.#transactions = transactions;
-        const { fieldNames } = this.#setup.settings;
-        const { attempt = 1 } = this.#outcome;
-        const context = new DeliveryContext(
-          this.#delivery,
-          route,
-          attempt,
-          fieldNames,
-          this.#abort,
-          transactions,
-        );
-        return runHandler(route, context);
-      },
-      failure: (error) => handlerFailed(error, route.sensitiveData),
-    };
-  }
-
-  /** Enqueues the raw bytes. A worker runs the handler. */
-  #enqueue(route: Route, queue: NonNullable<Settings['queue']>): Work {
-    const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
-    const { key, eventName, callId, sensitiveData } = route;
-    const { deadlines, settings } = this.#setup;
-    const queued: QueuedDelivery = {
-      ...(tenant !== undefined && { tenant }),
-      ...{ webhookId, timestamp, receivedAt },
-      ...(key !== undefined && { key }),
-      ...(eventName !== undefined && { eventName }),
-      ...(callId !== undefined && { callId }),
-      body: toBase64(rawBody),
-    };
-    const enqueue = () =>
-      deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(queued)));
-    const failure = (error: unknown) => {
-      const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
-      const failed = new WebhookError('store-unavailable', message);
-      return withOrigin(failed, { source: 'queue', error, sensitiveData });
-    };
-    return {
-      ...{ route, leaseKey: key, failure },
-      runsHandler: false,
-      result: { outcome: 'queued' },
-      run: () =>
-        CHANNELS.enqueue?.hasSubscribers === true
-          ? traced(CHANNELS.enqueue, { delivery: queued }, enqueue, failure)
-          : enqueue(),
-    };
-  }
-
-  /**
-   * Hands a payload that can never be handled to the dead-letter sink.
-   * @throws what is no such payload, or has no sink
-   */
-  #deadLetterAtOnce(error: unknown): Work {
-    const { deadLetter, fieldNames, now } = this.#setup.settings;
-    if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
-    if (error.eventName !== undefined) this.#outcome.eventName = error.eventName;
-    if (!deadLetter) throw error;
-    const { eventName, issues, message } = error;
-    const failure = { attempt: 1, error, at: now() };
-    return {
-      route: { ...UNIDENTIFIED, eventName },
-      leaseKey: undefined,
-      runsHandler: false,
-      result: { outcome: 'dead-lettered', error },
-      run: () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
-      failure: (sinkError) => {
-        const { text, origin } = sinkFailure(sinkError, this.#delivery.rawBody, fieldNames);
-        const both = `${message} The deadLetter sink failed as well: ${text}`;
-        const failed = new WebhookError('invalid-payload', both, { eventName, issues });
-        return withOrigin(failed, ...originsOf(error), origin);
-      },
-    };
-  }
-
-  #createClaim({ leaseKey, group }: Work): Claim {
+  #claimOf({ key, group, handle }: Found): Claim {
     const { source, tenant, webhookId, timestamp, replayUntil } = this.#delivery;
-    const { profile, leaseFor, storeTimeout } = this.#setup.settings;
+    const { queue, profile, leaseFor, storeTimeout } = this.#setup.settings;
     const token = newToken();
+    const isLeased = queue !== undefined || handle !== undefined; // else there is nothing to protect
     // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
     const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
     return {
@@ -270,7 +181,8 @@ export class EventRun implements RunningDelivery {
       replayUntil,
       leaseMs: leaseFor,
       token,
-      key: leaseKey,
+      // A group is leased together with a key. Without one of its own, the event gets its delivery's.
+      key: isLeased ? (key ?? (group && this.#deliveryKey())) : undefined,
       group,
       within: storeTimeout,
     };
@@ -307,52 +219,113 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** What the work came to. The lease of work that failed is released before it throws. */
-  async #work(work: Work, attempt: number, lease: Lease): Promise<Result> {
-    const { settings } = this.#setup;
-    const { route } = work;
+  /** What the event came to. The lease of one that failed is released before this throws. */
+  #process(found: Found, attempt: number, lease: Lease): Promise<Result> {
+    const { queue } = this.#setup.settings;
+    if (found.invalid) return this.#deadLetterAtOnce(found.invalid);
+    return queue ? this.#enqueue(found, queue, lease) : this.#handle(found, attempt, lease);
+  }
+
+  /** Runs the user's handler. */
+  async #handle(found: Found, attempt: number, lease: Lease): Promise<Result> {
+    const { fieldNames } = this.#setup.settings;
+    const { sensitiveData } = found;
+    const transactions = (this.#transactions = new Transactions(lease));
     let failure: { error: unknown } | undefined;
-    const isCrashLooping = work.runsHandler && this.#isCrashLooping(attempt);
-    try {
-      if (isCrashLooping) throw stuck(attempt);
-      await work.run();
-    } catch (error) {
-      failure = { error };
-    }
-    if (work.runsHandler && route.handle && !isCrashLooping)
-      this.#outcome.handlerMs = performance.now() - lease.takenAt;
-
-    const transactions = this.#transactions;
-    transactions?.end();
-    if (transactions?.called) {
-      const ownFailure = failure;
-      const isCommitted = await wasCommitted(transactions, lease).catch((error: unknown) => {
-        throw ownFailure ? alsoThrown(error, originsOf(work.failure(ownFailure.error))) : error;
-      });
-      if (isCommitted) {
-        if (failure) this.#reportAfterCommit('failed-after-commit', failure.error, route);
-        return work.result;
+    if (this.#isCrashLooping(attempt)) failure = { error: stuck(attempt) };
+    else {
+      const context = new DeliveryContext(
+        this.#delivery,
+        found,
+        attempt,
+        fieldNames,
+        this.#abort,
+        transactions,
+      );
+      try {
+        await runHandler(found, context);
+      } catch (error) {
+        failure = { error };
       }
-      failure ??= { error: rolledBack() };
+      if (found.handle) this.#outcome.handlerMs = performance.now() - lease.takenAt;
     }
-    if (!failure) return work.result;
+    transactions.end();
 
-    const { error } = failure;
-    const failed = work.failure(error);
-    const thrown: ErrorOrigin[] = [];
-    if (work.runsHandler && settings.deadLetter) {
+    if (transactions.called) {
+      const thrown = failure && ({ source: 'handler', ...failure, sensitiveData } as const);
+      const isCommitted = await wasCommitted(transactions, lease).catch((error: unknown) => {
+        throw thrown ? alsoThrown(error, [thrown]) : error;
+      });
+      if (!isCommitted) failure ??= { error: rolledBack() };
+      else if (failure) {
+        this.#reportAfterCommit('failed-after-commit', failure.error, found);
+        failure = undefined;
+      }
+    }
+    return failure ? this.#fail(failure.error, found, attempt, lease) : { outcome: found.outcome };
+  }
+
+  /** After the last attempt, the event goes to the dead letters. Before, it is free for the next one. */
+  async #fail(error: unknown, found: Found, attempt: number, lease: Lease): Promise<Result> {
+    const { settings } = this.#setup;
+    const failed = handlerFailed(error, found.sensitiveData);
+    let sinkError: ErrorOrigin | undefined;
+    if (settings.deadLetter) {
       // Nobody retries what is redriven, so its first failure is final.
       const isRedrive = this.#delivery.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, settings.maxAttempts - attempt);
       this.#outcome.attemptsLeft = left;
       if (left === 0) {
-        const sinkError = await sendToDeadLetter(this.#delivery, error, attempt, route, settings);
+        sinkError = await sendToDeadLetter(this.#delivery, error, attempt, found, settings);
         if (!sinkError) return { outcome: 'dead-lettered', error: failed };
-        thrown.push(sinkError);
       }
     }
     await lease.release();
-    throw withOrigin(failed, ...originsOf(failed), ...thrown);
+    throw sinkError ? alsoThrown(failed, [sinkError]) : failed;
+  }
+
+  /** Enqueues the raw bytes. A worker runs the handler. */
+  async #enqueue(found: Found, queue: Queue, lease: Lease): Promise<Result> {
+    const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
+    const { key, eventName, callId, sensitiveData } = found;
+    const { deadlines, settings } = this.#setup;
+    const delivery: QueuedDelivery = {
+      ...{ webhookId, timestamp, receivedAt },
+      ...defined({ tenant, key, eventName, callId }),
+      body: toBase64(rawBody),
+    };
+    const enqueue = () =>
+      deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(delivery)));
+    const failure = (error: unknown) => {
+      const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
+      const failed = new WebhookError('store-unavailable', message);
+      return withOrigin(failed, { source: 'queue', error, sensitiveData });
+    };
+    const channel = CHANNELS.enqueue;
+    try {
+      if (channel?.hasSubscribers !== true) await enqueue();
+      else await traced(channel, { delivery }, enqueue, failure);
+      return { outcome: 'queued' };
+    } catch (error) {
+      await lease.release();
+      throw failure(error);
+    }
+  }
+
+  /** Hands over a payload that can never be handled. Nothing is leased for it. */
+  async #deadLetterAtOnce(invalid: WebhookError): Promise<Result> {
+    const { deadLetter, fieldNames, now } = this.#setup.settings;
+    try {
+      const failure = { attempt: 1, error: invalid, at: now() };
+      await deadLetter?.(toDeadLetter('invalid-payload', this.#delivery, failure));
+      return { outcome: 'dead-lettered', error: invalid };
+    } catch (error) {
+      const { text, origin } = sinkFailure(error, this.#delivery.rawBody, fieldNames);
+      const { eventName, issues, message } = invalid;
+      const both = `${message} The deadLetter sink failed as well: ${text}`;
+      const failed = new WebhookError('invalid-payload', both, { eventName, issues });
+      throw withOrigin(failed, ...originsOf(invalid), origin);
+    }
   }
 
   /**
