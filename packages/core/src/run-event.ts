@@ -74,12 +74,21 @@ export class EventRun implements RunningDelivery {
 
   /** To be called once. Never rejects. */
   async run(): Promise<Result> {
-    const { store, deadlines, inFlight, settings } = this.#setup;
-    const { source, earlierAttempts = 0 } = this.#delivery;
+    const { routes, store, deadlines, inFlight, settings } = this.#setup;
+    const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
     let result: Result | undefined;
     try {
       inFlight.add(this);
-      const found = await this.#find();
+      let found: Found;
+      try {
+        found = this.#identified(await routes.find(rawBody, tenant));
+      } catch (error) {
+        found = this.#unfit(error);
+      }
+      const { eventName, callId, key } = found;
+      if (eventName !== undefined) this.#outcome.eventName = eventName;
+      if (callId !== undefined) this.#outcome.callId = callId;
+      if (key !== undefined) this.#outcome.key = key;
       this.#throwIfAbandoned();
 
       const claim = this.#claimOf(found);
@@ -138,28 +147,27 @@ export class EventRun implements RunningDelivery {
     this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
   }
 
-  /** Finds the handler of the event, and what identifies it. */
-  async #find(): Promise<Found> {
-    const { rawBody, tenant } = this.#delivery;
-    const { oneAtATime, profile, deadLetter } = this.#setup.settings;
-    let found: Found;
-    try {
-      found = await this.#setup.routes.find(rawBody, tenant);
-      // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
-      if (profile !== undefined) found = { ...found, key: found.key ?? this.#deliveryKey() };
-      const group = groupOf(oneAtATime, found, tenant);
-      if (group !== undefined) found = { ...found, group };
-    } catch (error) {
-      if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
-      const { eventName } = error;
-      found = { ...UNIDENTIFIED, eventName, invalid: error };
-    }
-    const { eventName, callId, key, invalid } = found;
+  /** The event with the key and the group that it is leased under. */
+  #identified(route: Route): Found {
+    const { oneAtATime, profile } = this.#setup.settings;
+    let found: Found = route;
+    // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
+    if (profile !== undefined && route.key === undefined)
+      found = { ...route, key: this.#deliveryKey() };
+    const group = groupOf(oneAtATime, found, this.#delivery.tenant);
+    return group === undefined ? found : { ...found, group };
+  }
+
+  /**
+   * A payload that can never be handled, and goes to `deadLetter`.
+   * @throws what is no such payload, or has no `deadLetter`
+   */
+  #unfit(error: unknown): Found {
+    if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
+    const { eventName } = error;
     if (eventName !== undefined) this.#outcome.eventName = eventName;
-    if (callId !== undefined) this.#outcome.callId = callId;
-    if (key !== undefined) this.#outcome.key = key;
-    if (invalid && !deadLetter) throw invalid;
-    return found;
+    if (!this.#setup.settings.deadLetter) throw error;
+    return { ...UNIDENTIFIED, eventName, invalid: error };
   }
 
   #deliveryKey(): string {

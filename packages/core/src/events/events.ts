@@ -108,11 +108,11 @@ export function typedEvent(
   eventName: keyof CallEventMap,
   event: Record<string, unknown>,
 ): Record<string, unknown> {
-  const schema = EVENT_SCHEMAS[eventName];
-  if (z.validate(schema, event)) return event;
-  const typed = { ...event };
-  for (const [field, type] of Object.entries(schema.shape))
-    if (!z.validate(type, event[field])) typed[field] = undefined;
+  const fields: Readonly<Record<string, z.ZodMiniType>> = EVENT_SCHEMAS[eventName].shape;
+  let typed = event;
+  for (const name in fields)
+    if (!z.validate(fields[name] as z.ZodMiniType, event[name]))
+      typed = { ...typed, [name]: undefined };
   return typed;
 }
 

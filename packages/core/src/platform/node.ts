@@ -1,27 +1,47 @@
 import asyncHooks from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
-import crypto, { type KeyObject } from 'node:crypto';
+import crypto from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';
 import os from 'node:os';
 import process from 'node:process';
 import type { HmacKey, Platform } from './platform.ts';
 
-interface NodeKey extends HmacKey {
-  readonly key: KeyObject;
+/** Of SHA-256; bytes. */
+const BLOCK_SIZE = 64;
+
+const sha256 = (data: Uint8Array, encoding: 'base64' | 'binary'): string =>
+  crypto.hash('sha256', data, encoding);
+
+/** What the two hashes of an HMAC begin with. Private, so that nothing that prints a key shows it. */
+class NodeKey implements HmacKey {
+  readonly implementation = 'node:crypto';
+  readonly #inner: Uint8Array;
+  readonly #outer: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    const short =
+      bytes.length > BLOCK_SIZE ? Buffer.from(sha256(bytes, 'binary'), 'binary') : bytes;
+    const padded = (pad: number) =>
+      Uint8Array.from({ length: BLOCK_SIZE }, (_none, index) => (short[index] ?? 0) ^ pad);
+    this.#inner = padded(0x36);
+    this.#outer = padded(0x5c);
+  }
+
+  /**
+   * HMAC by its definition (RFC 2104, section 2). `createHmac` makes an object with memory of its own
+   * each time, which costs a delivery 5 % more, until it is collected (decision 18).
+   */
+  hmac(head: string, body: Uint8Array): string {
+    const message = Buffer.concat([this.#inner, Buffer.from(head, 'latin1'), body]);
+    const hash = Buffer.from(sha256(message, 'binary'), 'binary');
+    return sha256(Buffer.concat([this.#outer, hash]), 'base64');
+  }
 }
 
-// A `KeyObject`, once: with raw bytes, Node 24 takes 12 µs for each HMAC instead of 2.
-export const prepareKey: Platform['prepareKey'] = (bytes): NodeKey => ({
-  implementation: 'node:crypto',
-  key: crypto.createSecretKey(bytes),
-});
+export const prepareKey: Platform['prepareKey'] = (bytes) => new NodeKey(bytes);
 
 export const hmacBase64: Platform['hmacBase64'] = (key, head, body) =>
-  crypto
-    .createHmac('sha256', (key as NodeKey).key)
-    .update(head)
-    .update(body)
-    .digest('base64');
+  (key as NodeKey).hmac(head, body);
 
 export const equalText: Platform['equalText'] = (a, b) =>
   a.length === b.length &&
