@@ -29,7 +29,7 @@ class NodeKey implements HmacKey {
 
   /**
    * HMAC by its definition (RFC 2104, section 2). `createHmac` makes an object with memory of its own
-   * each time, which costs a delivery 5 % more, until it is collected (decision 18).
+   * each time, which has to be collected: 3 to 6 % of a delivery (decision 19).
    */
   hmac(head: string, body: Uint8Array): string {
     const message = Buffer.concat([this.#inner, Buffer.from(head, 'latin1'), body]);
