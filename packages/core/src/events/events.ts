@@ -110,9 +110,8 @@ export function typedEvent(
 ): Record<string, unknown> {
   const fields: Readonly<Record<string, z.ZodMiniType>> = EVENT_SCHEMAS[eventName].shape;
   let typed = event;
-  for (const name in fields)
-    if (!z.validate(fields[name] as z.ZodMiniType, event[name]))
-      typed = { ...typed, [name]: undefined };
+  for (const [name, type] of Object.entries(fields))
+    if (!z.validate(type, event[name])) typed = { ...typed, [name]: undefined };
   return typed;
 }
 

@@ -203,7 +203,7 @@ describe('prepared keys', () => {
   });
 
   it('are kept, 64 at most', () => {
-    const prepare = jest.spyOn(crypto, 'hash'); // of a secret that is longer than 64 bytes
+    const prepare = jest.spyOn(crypto, 'createHash'); // of a secret that is longer than 64 bytes
     const longSecret = () => generateSecret(65);
     const timesPrepared = (secret: string[]) => {
       prepare.mockClear();

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { generateSecret, sign, verify } from '../../src/index.ts';
@@ -258,6 +259,14 @@ describe('HMAC', () => {
       );
     });
 
+    it.each([16, 63, 64, 65, 100])('agree on a key of %i bytes', async (length) => {
+      const secret = Uint8Array.from({ length }, (_none, index) => index);
+      const body = new Uint8Array(20_000).fill(7).subarray(5);
+      const expected = createHmac('sha256', secret).update('a.1.').update(body).digest('base64');
+      for (const [, hmac] of implementations)
+        expect(await hmac.hmacBase64(hmac.prepareKey(secret), 'a.1.', body)).toBe(expected);
+    });
+
     it('agree on which texts are equal', () => {
       fc.assert(
         fc.property(ascii, ascii, fc.boolean(), (a, other, same) => {
@@ -278,6 +287,18 @@ describe('HMAC', () => {
         expect(await hmac.hmacBase64(key, 'x', new Uint8Array())).toBe(expected);
       }
     });
+  });
+
+  it('no key is left in the memory that Buffers share, or shown', () => {
+    const secret = crypto.getRandomValues(new Uint8Array(16));
+    const key = nodeCrypto.prepareKey(secret);
+    void nodeCrypto.hmacBase64(key, 'a.1.', bytes('body'));
+    const shared = Buffer.from(Buffer.from('x').buffer);
+    for (const pad of [0, 0x36, 0x5c]) {
+      const padded = Buffer.from(secret.map((byte) => byte ^ pad).buffer); // not in that memory
+      expect(shared.includes(padded)).toBe(false);
+    }
+    expect(inspect(key, { showHidden: true })).not.toContain('Uint8Array');
   });
 
   it('WebCrypto can use the key of a secret, but never hand it out', async () => {
