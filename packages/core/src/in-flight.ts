@@ -13,6 +13,9 @@ export interface RunningDelivery extends Bagged {
   abandon(): Promise<void>;
 }
 
+/** The longest wait for a body, a group and the store, before the lease is taken; milliseconds. */
+const MAX_WAIT_MS = 40_000;
+
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
 export class InFlight {
   readonly #max: number;
@@ -47,18 +50,7 @@ export class InFlight {
 
   /** Whether as many deliveries are running as may run. */
   get full(): boolean {
-    return this.#isFull(() => this.#running);
-  }
-
-  /**
-   * How many are running. Those that wait for their group are not, as long as they are fewer than
-   * `maxInFlight`: many events of one call must not keep out all others.
-   */
-  get #running(): number {
-    if (this.#deliveries.size < this.#max) return this.#deliveries.size;
-    let waiting = 0;
-    for (const { isWaiting } of this.#deliveries) if (isWaiting) waiting += 1;
-    return this.#deliveries.size - Math.min(waiting, this.#max);
+    return this.#isFull();
   }
 
   /**
@@ -68,29 +60,38 @@ export class InFlight {
   add(delivery: RunningDelivery): void {
     const { tenant, startedAt } = delivery;
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
-    if (tenant !== undefined && this.#isFull(() => this.#runningOf(tenant), this.#maxPerTenant))
+    if (tenant !== undefined && this.#isFull(tenant))
       throw new WebhookError(
         'overloaded',
         `The receiver is already handling ${String(this.#maxPerTenant)} deliveries of this tenant (maxInFlightPerTenant).`,
       );
-    if (this.full)
+    if (this.#isFull())
       throw new WebhookError(
         'overloaded',
         `The receiver is already handling ${String(this.#max)} deliveries (maxInFlight).`,
       );
     this.#deliveries.add(delivery);
     this.#oldestAt = Math.min(this.#oldestAt, startedAt);
-    if (tenant !== undefined) this.#ofTenants.set(tenant, this.#runningOf(tenant) + 1);
+    if (tenant !== undefined) this.#ofTenants.set(tenant, this.#countOf(tenant) + 1);
   }
 
-  #runningOf(tenant: string): number {
-    return this.#ofTenants.get(tenant) ?? 0;
+  /** How many there are of one tenant, or of all. */
+  #countOf(tenant: string | undefined): number {
+    return tenant === undefined ? this.#deliveries.size : (this.#ofTenants.get(tenant) ?? 0);
   }
 
-  #isFull(count: () => number, max = this.#max): boolean {
-    if (count() < max) return false;
+  /**
+   * Whether as many are running as may run, of one tenant or of all. Those that wait for their group are
+   * not, as long as they are fewer than may run: many events of one call must not keep out all others.
+   */
+  #isFull(tenant?: string): boolean {
+    const max = tenant === undefined ? this.#max : this.#maxPerTenant;
+    if (this.#countOf(tenant) < max) return false;
     this.#dropStuck();
-    return count() >= max;
+    let waiting = 0;
+    for (const one of this.#deliveries)
+      if (one.isWaiting && (tenant === undefined || one.tenant === tenant)) waiting += 1;
+    return this.#countOf(tenant) - Math.min(waiting, max) >= max;
   }
 
   /** Frees the place of a delivery, unless that was done before. */
@@ -99,14 +100,14 @@ export class InFlight {
     if (!this.#deliveries.delete(delivery)) return;
     if (this.#deliveries.size === 0) for (const resolve of this.#closings) resolve();
     if (tenant === undefined) return;
-    const left = this.#runningOf(tenant) - 1;
+    const left = this.#countOf(tenant) - 1;
     if (left > 0) this.#ofTenants.set(tenant, left);
     else this.#ofTenants.delete(tenant);
   }
 
   /** A handler that never ends must not keep its place for ever. Its lease has ended by now. */
   #dropStuck(): void {
-    const before = performance.now() - MAX_LEASE_MS;
+    const before = performance.now() - MAX_WAIT_MS - MAX_LEASE_MS;
     if (this.#oldestAt > before) return; // so that a full receiver looks at all of them seldom
     this.#oldestAt = Infinity;
     for (const delivery of this.#deliveries)

@@ -34,9 +34,28 @@ describe('the limit of a tenant', () => {
     const inFlight = new InFlight(10, 1);
     inFlight.add(hung('a'));
     expect(() => inFlight.add(hung('a'))).toThrow('maxInFlightPerTenant');
-    jest.advanceTimersByTime(240_000);
+    jest.advanceTimersByTime(280_000);
     inFlight.add(hung('a'));
     expect(() => inFlight.add(hung('a'))).toThrow('maxInFlightPerTenant');
+  });
+
+  it('is not used up by events that wait for their group', async () => {
+    const isFree = deferred();
+    const { send } = createTenantsReceiver({
+      ...{ secret: ({ tenant }) => secretOf(tenant), maxInFlightPerTenant: 2, oneAtATime: true },
+      on: {
+        'call:started': ({ callId }) => (callId === 'a' ? isFree.promise : undefined),
+        'call:completed': () => undefined,
+      },
+    });
+    const first = send('acme', { eventName: 'call:started', callId: 'a' });
+    await jest.advanceTimersByTimeAsync(0);
+    const second = send('acme', { eventName: 'call:completed', callId: 'a' });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(await send('acme', { eventName: 'call:started', callId: 'b' })).toBe('handled');
+    isFree.resolve();
+    await jest.advanceTimersByTimeAsync(600);
+    expect(await Promise.all([first, second])).toEqual(['handled', 'handled']);
   });
 
   it('answers 503 to a flood of one tenant, while others are handled', async () => {
