@@ -81,7 +81,7 @@ export interface DeliveryContent {
   /** The parsed body. */
   readonly body: unknown;
   /** What a schema made of it. */
-  readonly payload?: unknown;
+  readonly event?: unknown;
   /** Which fields tell who was called. */
   readonly fieldNames?: FieldNames | undefined;
 }

@@ -83,9 +83,10 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     }
   } catch (error) {
     result = failureResult(error);
-    const isMismatch = result.outcome === 'signature-mismatch';
-    const cause = isMismatch && rawBody && truncated(request.headers, rawBody);
-    if (cause) result = failureResult(cause);
+    if (result.outcome === 'signature-mismatch' && rawBody) {
+      const cause = truncated(request.headers, rawBody);
+      if (cause) result = failureResult(cause);
+    }
   }
   return responseFor(reporter.report(startedAt, outcome, result, log));
 }
@@ -115,7 +116,7 @@ function leaveRunning(
     'deadline',
     `The handler took longer than ackWithin (${String(settings.ackWithin)} ms). It keeps running.`,
   );
-  run.abort(error);
+  run.goOnLate(error);
   const waiter = request.waitUntil ? request : settings;
   if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);
   return { outcome: 'deadline', error };

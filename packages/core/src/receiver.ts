@@ -25,7 +25,7 @@ import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import { Deadlines, RELEASE_MS } from './time.ts';
 
-/** What a receiver is made of, besides its settings. */
+/** What a receiver is made of: its settings, and what was created for them. */
 export interface Setup {
   readonly settings: Settings;
   readonly deadlines: Deadlines;

@@ -1,9 +1,14 @@
-import { sendToDeadLetter, sinkFailure, toDeadLetter } from './dead-letters/dead-letter.ts';
+import {
+  sendToDeadLetter,
+  sinkFailure,
+  toDeadLetter,
+  type DeadLetterSink,
+} from './dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
 import {
   DeliveryContext,
   LazySignal,
-  rolledBack,
+  notCommitted,
   Transactions,
   type Delivery,
 } from './events/context.ts';
@@ -23,16 +28,16 @@ import {
   type Result,
 } from './report/reporter.ts';
 import { tenantKey } from './store/keys.ts';
-import { Lease, leaseLost, newToken, wasCommitted } from './store/lease.ts';
+import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
 import { exponentialBackoff } from './time.ts';
 
-/** An event whose handler was found. */
+/** What a delivery has turned out to be. */
 interface Found extends Route {
   /** Of its events one runs at a time. */
   readonly group?: string | undefined;
-  /** Why it can never be handled: it goes to `deadLetter` at once. */
-  readonly invalid?: WebhookError | undefined;
+  /** Set if it can never be handled: why, and where it goes at once. */
+  readonly invalid?: { readonly error: WebhookError; readonly deadLetter: DeadLetterSink };
 }
 
 /** The command line redrives an event under this prefix and the webhook id that it had. */
@@ -83,7 +88,7 @@ export class EventRun implements RunningDelivery {
       try {
         found = this.#identified(await routes.find(rawBody, tenant));
       } catch (error) {
-        found = this.#unfit(error);
+        found = this.#invalid(error);
       }
       const { eventName, callId, key } = found;
       if (eventName !== undefined) this.#outcome.eventName = eventName;
@@ -108,15 +113,15 @@ export class EventRun implements RunningDelivery {
       // Usually the first renewal is due after the deadline of the response, which starts them then.
       const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
       if (isDueEarlier || this.#isLate) void lease.keep();
-      result = await this.#process(found, attempt, lease);
+      if (found.invalid) result = await this.#deadLetterAtOnce(found.invalid, attempt);
+      else if (settings.queue) result = await this.#enqueue(found, settings.queue, lease);
+      else result = await this.#handle(found, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
       if (!(await lease.complete(mark))) throw leaseLost();
       this.#addStoreMs(endedAt);
       if (!result.error)
-        this.#transactions?.onLateCall((error) =>
-          this.#reportAfterCommit('late-transaction', error, found),
-        );
+        this.#transactions?.onLateCall((error) => this.#report('late-transaction', error, found));
       return result;
     } catch (error) {
       // Of a result that could not be committed, `onError` is told as well. It is retried.
@@ -127,27 +132,7 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** Tells the handler that its result is no longer waited for. */
-  abort(reason: WebhookError): void {
-    if (reason.code === 'deadline') {
-      this.#isLate = true;
-      void this.#lease?.keep();
-    }
-    this.#abort.abort(reason);
-  }
-
-  /** At shutdown: starts nothing new, and releases the lease. */
-  async abandon(): Promise<void> {
-    this.#isAbandoned = true;
-    this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
-    await this.#lease?.release();
-  }
-
-  #addStoreMs(since: number): void {
-    this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
-  }
-
-  /** The event with the key and the group that it is leased under. */
+  /** The event with its key and its group. */
   #identified(route: Route): Found {
     const { oneAtATime, profile } = this.#setup.settings;
     let found: Found = route;
@@ -162,12 +147,13 @@ export class EventRun implements RunningDelivery {
    * A payload that can never be handled, and goes to `deadLetter`.
    * @throws what is no such payload, or has no `deadLetter`
    */
-  #unfit(error: unknown): Found {
+  #invalid(error: unknown): Found {
+    const { deadLetter } = this.#setup.settings;
     if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
     const { eventName } = error;
     if (eventName !== undefined) this.#outcome.eventName = eventName;
-    if (!this.#setup.settings.deadLetter) throw error;
-    return { ...UNIDENTIFIED, eventName, invalid: error };
+    if (!deadLetter) throw error;
+    return { ...UNIDENTIFIED, eventName, invalid: { error, deadLetter } };
   }
 
   #deliveryKey(): string {
@@ -205,7 +191,7 @@ export class EventRun implements RunningDelivery {
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const outcome = this.#outcome;
     try {
-      for (let attempt = 1; ; attempt++) {
+      for (let round = 1; ; round++) {
         const waitsSince = performance.now();
         const left = this.startedAt + waitingMs - waitsSince;
         if (left <= 0)
@@ -214,9 +200,10 @@ export class EventRun implements RunningDelivery {
             `Another event of its group (oneAtATime) was still being handled after ${String(Math.round(waitingMs))} ms. The delivery used up no attempt.`,
           );
         this.isWaiting = true;
-        await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(attempt)), resolve));
+        await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(round)), resolve));
         const askedAt = performance.now();
         outcome.waitMs = (outcome.waitMs ?? 0) + askedAt - waitsSince;
+        // A handler that runs has a grace period. What only waits gives up at once.
         if (this.#setup.inFlight.closing) throw closed();
         const admission = await store.admit(claim);
         this.#addStoreMs(askedAt);
@@ -227,21 +214,22 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** What the event came to. The lease of one that failed is released before this throws. */
-  #process(found: Found, attempt: number, lease: Lease): Promise<Result> {
-    const { queue } = this.#setup.settings;
-    if (found.invalid) return this.#deadLetterAtOnce(found.invalid);
-    return queue ? this.#enqueue(found, queue, lease) : this.#handle(found, attempt, lease);
+  #addStoreMs(since: number): void {
+    this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
   }
 
-  /** Runs the user's handler. */
+  /**
+   * Runs the user's handler.
+   * @throws WebhookError if it failed; its lease is released, unless the store could not be asked
+   */
   async #handle(found: Found, attempt: number, lease: Lease): Promise<Result> {
     const { fieldNames } = this.#setup.settings;
     const { sensitiveData } = found;
     const transactions = (this.#transactions = new Transactions(lease));
     let failure: { error: unknown } | undefined;
-    if (this.#isCrashLooping(attempt)) failure = { error: stuck(attempt) };
-    else {
+    const isCrashLooping = this.#isCrashLooping(attempt);
+    try {
+      if (isCrashLooping) throw stuck(attempt);
       const context = new DeliveryContext(
         this.#delivery,
         found,
@@ -250,90 +238,26 @@ export class EventRun implements RunningDelivery {
         this.#abort,
         transactions,
       );
-      try {
-        await runHandler(found, context);
-      } catch (error) {
-        failure = { error };
-      }
-      if (found.handle) this.#outcome.handlerMs = performance.now() - lease.takenAt;
+      await runHandler(found, context);
+    } catch (error) {
+      failure = { error };
     }
+    if (found.handle && !isCrashLooping)
+      this.#outcome.handlerMs = performance.now() - lease.takenAt;
     transactions.end();
 
     if (transactions.called) {
       const thrown = failure && ({ source: 'handler', ...failure, sensitiveData } as const);
-      const isCommitted = await wasCommitted(transactions, lease).catch((error: unknown) => {
+      const isCommitted = await settleTransactions(transactions, lease).catch((error: unknown) => {
         throw thrown ? alsoThrown(error, [thrown]) : error;
       });
-      if (!isCommitted) failure ??= { error: rolledBack() };
+      if (!isCommitted) failure ??= { error: notCommitted() };
       else if (failure) {
-        this.#reportAfterCommit('failed-after-commit', failure.error, found);
+        this.#report('failed-after-commit', failure.error, found);
         failure = undefined;
       }
     }
     return failure ? this.#fail(failure.error, found, attempt, lease) : { outcome: found.outcome };
-  }
-
-  /** After the last attempt, the event goes to the dead letters. Before, it is free for the next one. */
-  async #fail(error: unknown, found: Found, attempt: number, lease: Lease): Promise<Result> {
-    const { settings } = this.#setup;
-    const failed = handlerFailed(error, found.sensitiveData);
-    let sinkError: ErrorOrigin | undefined;
-    if (settings.deadLetter) {
-      // Nobody retries what is redriven, so its first failure is final.
-      const isRedrive = this.#delivery.source === 'redrive';
-      const left = isRedrive ? 0 : Math.max(0, settings.maxAttempts - attempt);
-      this.#outcome.attemptsLeft = left;
-      if (left === 0) {
-        sinkError = await sendToDeadLetter(this.#delivery, error, attempt, found, settings);
-        if (!sinkError) return { outcome: 'dead-lettered', error: failed };
-      }
-    }
-    await lease.release();
-    throw sinkError ? alsoThrown(failed, [sinkError]) : failed;
-  }
-
-  /** Enqueues the raw bytes. A worker runs the handler. */
-  async #enqueue(found: Found, queue: Queue, lease: Lease): Promise<Result> {
-    const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
-    const { key, eventName, callId, sensitiveData } = found;
-    const { deadlines, settings } = this.#setup;
-    const delivery: QueuedDelivery = {
-      ...{ webhookId, timestamp, receivedAt },
-      ...defined({ tenant, key, eventName, callId }),
-      body: toBase64(rawBody),
-    };
-    const enqueue = () =>
-      deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(delivery)));
-    const failure = (error: unknown) => {
-      const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
-      const failed = new WebhookError('store-unavailable', message);
-      return withOrigin(failed, { source: 'queue', error, sensitiveData });
-    };
-    const channel = CHANNELS.enqueue;
-    try {
-      if (channel?.hasSubscribers !== true) await enqueue();
-      else await traced(channel, { delivery }, enqueue, failure);
-      return { outcome: 'queued' };
-    } catch (error) {
-      await lease.release();
-      throw failure(error);
-    }
-  }
-
-  /** Hands over a payload that can never be handled. Nothing is leased for it. */
-  async #deadLetterAtOnce(invalid: WebhookError): Promise<Result> {
-    const { deadLetter, fieldNames, now } = this.#setup.settings;
-    try {
-      const failure = { attempt: 1, error: invalid, at: now() };
-      await deadLetter?.(toDeadLetter('invalid-payload', this.#delivery, failure));
-      return { outcome: 'dead-lettered', error: invalid };
-    } catch (error) {
-      const { text, origin } = sinkFailure(error, this.#delivery.rawBody, fieldNames);
-      const { eventName, issues, message } = invalid;
-      const both = `${message} The deadLetter sink failed as well: ${text}`;
-      const failed = new WebhookError('invalid-payload', both, { eventName, issues });
-      throw withOrigin(failed, ...originsOf(invalid), origin);
-    }
   }
 
   /**
@@ -347,10 +271,102 @@ export class EventRun implements RunningDelivery {
     return attempt > maxAttempts * 3;
   }
 
-  #reportAfterCommit(kind: AfterCommit['kind'], error: unknown, route: Route): void {
+  /** After the last attempt, the event goes to the dead letters. Before, it is free for the next one. */
+  async #fail(error: unknown, found: Found, attempt: number, lease: Lease): Promise<Result> {
+    const { settings } = this.#setup;
+    const { deadLetter, maxAttempts } = settings;
+    const failed = handlerFailed(error, found.sensitiveData);
+    if (deadLetter) {
+      // Nobody retries what is redriven, so its first failure is final.
+      const isRedrive = this.#delivery.source === 'redrive';
+      const left = isRedrive ? 0 : Math.max(0, maxAttempts - attempt);
+      this.#outcome.attemptsLeft = left;
+      if (left === 0) {
+        const failure = { error, attempt, route: found };
+        const sinkError = await sendToDeadLetter(this.#delivery, failure, deadLetter, settings);
+        if (!sinkError) return { outcome: 'dead-lettered', error: failed };
+        alsoThrown(failed, [sinkError]);
+      }
+    }
+    await lease.release();
+    throw failed;
+  }
+
+  /**
+   * Enqueues the raw bytes. A worker runs the handler.
+   * @throws WebhookError `store-unavailable`; the lease is released
+   */
+  async #enqueue(found: Found, queue: Queue, lease: Lease): Promise<Result> {
+    const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
+    const { key, eventName, callId, sensitiveData } = found;
+    const { deadlines, settings } = this.#setup;
+    const failure = (error: unknown) => {
+      const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
+      const failed = new WebhookError('store-unavailable', message);
+      return withOrigin(failed, { source: 'queue', error, sensitiveData });
+    };
+    try {
+      const queued: QueuedDelivery = {
+        webhookId,
+        timestamp,
+        receivedAt,
+        ...defined({ tenant, key, eventName, callId }),
+        body: toBase64(rawBody),
+      };
+      const enqueue = () =>
+        deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(queued)));
+      const channel = CHANNELS.enqueue;
+      if (channel?.hasSubscribers !== true) await enqueue();
+      else await traced(channel, { delivery: queued }, enqueue, failure);
+      return { outcome: 'queued' };
+    } catch (error) {
+      await lease.release();
+      throw failure(error);
+    }
+  }
+
+  /** Hands over what can never be handled. Nothing is leased for it. */
+  async #deadLetterAtOnce(
+    { error: invalid, deadLetter }: NonNullable<Found['invalid']>,
+    attempt: number,
+  ): Promise<Result> {
+    const { fieldNames, now } = this.#setup.settings;
+    const failure = { attempt, error: invalid, at: now() };
+    try {
+      await deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure));
+      return { outcome: 'dead-lettered', error: invalid };
+    } catch (error) {
+      const { text, origin } = sinkFailure(error, this.#delivery.rawBody, fieldNames);
+      const { eventName, issues, message } = invalid;
+      const both = `${message} The deadLetter sink failed as well: ${text}`;
+      const failed = new WebhookError('invalid-payload', both, { eventName, issues });
+      throw withOrigin(failed, ...originsOf(invalid), origin);
+    }
+  }
+
+  #report(kind: AfterCommit['kind'], error: unknown, route: Route): void {
     const { attempt = 1 } = this.#outcome;
     const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
     reportAfterCommit(failed, this.#setup.settings);
+  }
+
+  /** The response was sent before the run ended: the handler is told so, and goes on. */
+  goOnLate(reason: WebhookError): void {
+    this.#isLate = true;
+    void this.#lease?.keep();
+    this.abort(reason);
+  }
+
+  /** Tells the handler to stop. */
+  abort(reason: WebhookError): void {
+    this.#abort.abort(reason);
+  }
+
+  /** At shutdown: starts nothing new, and releases the lease. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
+    await this.#lease?.release();
   }
 
   /** The receiver may have been closed while a schema or the store was awaited. */

@@ -34,7 +34,7 @@ export interface DeadLetter {
   source: DeliverySource;
   /** What the handler threw, unchanged, or a `WebhookError`. It may contain personal data. */
   error: unknown;
-  /** The error as text, without personal data and secrets, as log lines have it. */
+  /** The error as text, without personal data and secrets. */
   errorText: string;
 }
 
@@ -169,7 +169,7 @@ interface LastFailure {
   error: unknown;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Absent if the payload has no handler. */
+  /** Absent if the payload is invalid. */
   route?: Route | undefined;
 }
 
@@ -216,16 +216,15 @@ export function sinkFailure(
  */
 export async function sendToDeadLetter(
   delivery: Delivery,
-  error: unknown,
-  attempt: number,
-  route: Route,
-  { deadLetter, redact, now }: Pick<Settings, 'deadLetter' | 'redact' | 'now'>,
+  { error, attempt, route }: { error: unknown; attempt: number; route: Route },
+  deadLetter: DeadLetterSink,
+  { redact, now }: Pick<Settings, 'redact' | 'now'>,
 ): Promise<ErrorOrigin | undefined> {
   const { sensitiveData } = route;
   const { tenant, webhookId, log } = delivery;
   try {
     const failure = { attempt, error, at: now(), route };
-    await deadLetter?.(toDeadLetter('handler-failed', delivery, failure));
+    await deadLetter(toDeadLetter('handler-failed', delivery, failure));
     return undefined;
   } catch (sinkError) {
     const { text, err } = loggedError(sinkError, redact, sensitiveData);

@@ -65,12 +65,14 @@ export interface HandlerContext {
   completeIn(this: void, tx: unknown): Promise<void>;
 }
 
-/** One verified or trusted delivery. Only a `webhook` has a `secretId`. */
-export interface Delivery
-  extends Omit<Authentic, 'secretId'>, Partial<Pick<Authentic, 'secretId'>> {
+/** One verified or trusted delivery. */
+export interface Delivery extends Pick<Authentic, 'webhookId' | 'timestamp' | 'replayUntil'> {
+  /** How it came in: what the command line redrives over the network is a `webhook`. */
   readonly source: DeliverySource;
+  /** Only a `webhook` has one. */
+  readonly secretId?: string | undefined;
   readonly tenant?: string | undefined;
-  /** When it reached the receiver; milliseconds since the epoch. */
+  /** When the receiver had all of it; milliseconds since the epoch. */
   readonly receivedAt: number;
   /** Of a dead letter: how often it was run before it was redriven. */
   readonly earlierAttempts?: number | undefined;
@@ -144,7 +146,7 @@ export class DeliveryContext implements HandlerContext {
 
   constructor(
     { source, tenant, webhookId, timestamp, receivedAt, secretId, rawBody, log }: Delivery,
-    { key, body, payload }: Pick<Route, 'key' | 'body' | 'payload'>,
+    { key, body, event }: Pick<Route, 'key' | 'body' | 'event'>,
     attempt: number,
     fieldNames: FieldNames,
     abort: LazySignal,
@@ -163,7 +165,7 @@ export class DeliveryContext implements HandlerContext {
     this.body = body;
     this.payload = isRecord(body) ? body : NO_FIELDS;
     this.log = handlerLogger(log);
-    this.#event = payload;
+    this.#event = event;
     this.#fieldNames = fieldNames;
     this.#abort = abort;
     this.#transactions = transactions;
@@ -273,5 +275,5 @@ export class Transactions {
   }
 }
 
-export const rolledBack = () =>
-  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
+export const notCommitted = () =>
+  new Error('The handler succeeded, but the transaction of completeIn was not committed.');

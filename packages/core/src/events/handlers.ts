@@ -164,16 +164,16 @@ export type ContextOf<S extends Store> = 'completeIn' extends keyof S
 
 /** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
 export function runHandler(route: Route, context: HandlerContext): unknown {
-  const { handle, payload, eventName, callId, key } = route;
+  const { handle, event, eventName, callId, key } = route;
   const channel = CHANNELS.handler;
-  if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
+  if (!handle || channel?.hasSubscribers !== true) return handle?.(event, context);
   const { tenant, webhookId, attempt, source } = context;
   const message: HandlerMessage = withRedactedIds({
     ...{ webhookId, eventName, callId, key, attempt, source },
     ...(tenant !== undefined && { tenant }),
   });
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
-  return traced(channel, message, () => handle(payload, context), failure);
+  return traced(channel, message, () => handle(event, context), failure);
 }
 
 /** @param sensitiveData the content of the delivery, which is removed from the message */

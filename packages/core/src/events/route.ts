@@ -21,8 +21,8 @@ export interface Route {
   readonly callId: string | undefined;
   readonly key: string | undefined;
   readonly body: unknown;
-  /** What the handler gets. */
-  readonly payload: unknown;
+  /** What the handler gets: what a schema made of the body, or the body. */
+  readonly event: unknown;
   /** The content of the delivery, before and after its schema: kept out of the logs. */
   readonly sensitiveData: DeliveryContent | undefined;
   /** The outcome of a successful run. */
@@ -37,7 +37,7 @@ export const UNIDENTIFIED: Route = {
   callId: undefined,
   key: undefined,
   body: undefined,
-  payload: undefined,
+  event: undefined,
   sensitiveData: undefined,
   outcome: 'ignored',
   handle: undefined,
@@ -85,16 +85,16 @@ export class Routes {
     const body = parsePayload(rawBody);
     const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string') {
-      const event = body as Record<string, unknown>;
+      const fields = body as Record<string, unknown>;
       const schema = this.#schemaOf(eventName);
       return schema
-        ? this.#validatedRoute(eventName, event, schema, tenant)
-        : this.#eventRoute(eventName, event, this.#typed(eventName, event), tenant);
+        ? this.#validatedRoute(eventName, fields, schema, tenant)
+        : this.#eventRoute(eventName, fields, this.#typed(eventName, fields), tenant);
     }
     const { custom, fieldNames } = this.#settings;
     if (custom) return this.#customRoute(body, custom, tenant);
     const sensitiveData = { body, fieldNames };
-    return { ...UNIDENTIFIED, body, payload: body, sensitiveData, handle: this.#onUnhandled };
+    return { ...UNIDENTIFIED, body, event: body, sensitiveData, handle: this.#onUnhandled };
   }
 
   /** The user's schema of an event that has a handler: what nobody handles is never refused. */
@@ -106,14 +106,14 @@ export class Routes {
 
   async #validatedRoute(
     eventName: string,
-    event: Record<string, unknown>,
+    body: Record<string, unknown>,
     schema: StandardSchema,
     tenant: string | undefined,
   ): Promise<Route> {
     const { fieldNames, includeSchemaValues = false } = this.#settings;
-    const content = { body: event, fieldNames };
-    const payload = await validate(schema, content, eventName, includeSchemaValues);
-    return this.#eventRoute(eventName, event, payload, tenant);
+    const content = { body, fieldNames };
+    const event = await validate(schema, content, eventName, includeSchemaValues);
+    return this.#eventRoute(eventName, body, event, tenant);
   }
 
   /** An event of the service as its type promises it, any other as it is. */
@@ -126,21 +126,21 @@ export class Routes {
 
   #eventRoute(
     eventName: string,
-    event: Record<string, unknown>,
-    payload: unknown,
+    body: Record<string, unknown>,
+    event: unknown,
     tenant: string | undefined,
   ): Route {
     const handle = this.#handlers.get(eventName);
-    const { callId } = event;
-    const key = eventKey(event);
+    const { callId } = body;
+    const key = eventKey(body);
     return {
       eventName,
       callId: typeof callId === 'string' ? callId : undefined,
       // A longer key could not be remembered, so it identifies nothing.
       key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
-      body: event,
-      payload,
-      sensitiveData: { body: event, payload, fieldNames: this.#settings.fieldNames },
+      body,
+      event,
+      sensitiveData: { body, event, fieldNames: this.#settings.fieldNames },
       outcome: handle ? 'handled' : 'ignored',
       handle: handle ?? this.#onUnhandled,
     };
@@ -153,15 +153,15 @@ export class Routes {
   ): Promise<Route> {
     const { fieldNames, includeSchemaValues = false } = this.#settings;
     const content = { body, fieldNames };
-    const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
-    const sensitiveData = { ...content, payload };
-    const found = key && textOf('custom.key', () => key(payload), sensitiveData);
+    const event = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
+    const sensitiveData = { ...content, event };
+    const found = key && textOf('custom.key', () => key(event), sensitiveData);
     if (found !== undefined) this.#checkRounded(found, body);
     return {
       ...UNIDENTIFIED,
       key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),
       body,
-      payload,
+      event,
       sensitiveData,
       outcome: 'handled',
       handle: this.#handleCustom,
@@ -206,14 +206,14 @@ export type OneAtATime = true | ((event: GroupedEvent) => string | null | undefi
  */
 export function groupOf(
   oneAtATime: OneAtATime | undefined,
-  { handle, callId, payload, sensitiveData }: Route,
+  { handle, callId, event, sensitiveData }: Route,
   tenant: string | undefined,
 ): string | undefined {
   if (oneAtATime === undefined || !handle) return undefined;
   const group =
     oneAtATime === true
       ? usable(callId) // What is too long for a key or empty identifies no call.
-      : textOf('oneAtATime', () => oneAtATime(payload as GroupedEvent), sensitiveData);
+      : textOf('oneAtATime', () => oneAtATime(event as GroupedEvent), sensitiveData);
   return group === undefined ? undefined : tenantKey(tenant, group);
 }
 

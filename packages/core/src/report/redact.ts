@@ -105,7 +105,7 @@ function findValues(content: DeliveryContent) {
     addPieces(value);
     if (/["\\\p{Cc}]/u.test(value)) addPieces(JSON.stringify(value).slice(1, -1));
   };
-  const left: unknown[] = [content.body, content.payload];
+  const left: unknown[] = [content.body, content.event];
   const seen = new Set<unknown>();
   const leave = (values: Iterable<unknown>) => {
     for (const value of values)
@@ -132,10 +132,10 @@ const LETTER = String.raw`[\p{L}\p{M}\p{N}]`;
 const MAX_NAME = 200;
 
 /** The words of a name, an address before its @, and the end of a number with all digits before it. */
-function personPattern({ body, payload, fieldNames }: DeliveryContent): RegExp | undefined {
+function personPattern({ body, event, fieldNames }: DeliveryContent): RegExp | undefined {
   const parts = new Set<string>();
-  for (const event of [body, payload]) {
-    const called = callDetails(Object(event) as object, fieldNames);
+  for (const either of [body, event]) {
+    const called = callDetails(Object(either) as object, fieldNames);
     const { calledName = '', calledEmail = '', calledNumber = '' } = called;
     const names =
       calledName.slice(0, MAX_NAME).match(/(?=\p{N}*\p{L})[\p{L}\p{M}\p{N}]{2,}/gu) ?? [];

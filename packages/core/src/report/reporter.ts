@@ -39,7 +39,10 @@ export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
   code: OutcomeCode;
   /** What failed. */
   source: ErrorSource;
-  /** Whether the event is not run again: it goes to `deadLetter`, or its worker gives up. */
+  /**
+   * Whether it was the last attempt: the event goes to `deadLetter`, or its worker gives up. If
+   * `deadLetter` fails, the event is run again all the same.
+   */
   lastAttempt: boolean;
   /** Whether the service got its response (`deadline`) before the error. */
   late: boolean;
@@ -206,7 +209,8 @@ export class Reporter {
   }
 
   /**
-   * Makes the outcome. A failure that nothing was thrown for, such as a forged signature, is no error.
+   * Makes the outcome. `onError` is not told of a failure that nothing was thrown for, such as a forged
+   * signature.
    * @param startedAt `performance.now()` when the request arrived
    * @param maxAttempts for the log line; that of the settings by default
    */
@@ -234,8 +238,8 @@ export class Reporter {
       CHANNELS.outcome.publish({ outcome: withRedactedIds(outcome) } satisfies OutcomeMessage);
     if (error) callErrorHook(onError, originsOf(error), outcome);
     if (onOutcome)
-      callHook(onOutcome, withRedactedIds(outcome), (error) => {
-        callErrorHook(onError, [{ source: 'hook', error }], outcome);
+      callHook(onOutcome, withRedactedIds(outcome), (thrown) => {
+        callErrorHook(onError, [{ source: 'hook', error: thrown }], outcome);
       });
     return outcome;
   }

@@ -43,11 +43,12 @@ export class StoreCalls {
 
   admit(claim: Claim): Promise<Admission> {
     const { key, group } = claim;
+    if (this.#timeoutMs === undefined)
+      return this.#call('admit', key, () => this.#store.admit(claim));
     let asked: Promise<Admission> | undefined;
     const ask = () => (asked = this.#store.admit(claim));
     const answer = this.#call('admit', key, ask, (value) => isAdmission(value, group));
-    if (this.#timeoutMs !== undefined)
-      answer.catch(() => void this.#releaseUnanswered(claim, asked));
+    answer.catch(() => void this.#releaseUnanswered(claim, asked));
     return answer;
   }
 
@@ -75,12 +76,7 @@ export class StoreCalls {
 
   async reopen(key: string): Promise<void> {
     const store = this.#store;
-    await this.#call(
-      'reopen',
-      key,
-      async () => store.reopen?.(key),
-      () => true,
-    );
+    await this.#call('reopen', key, async () => store.reopen?.(key));
   }
 
   /**
@@ -91,7 +87,7 @@ export class StoreCalls {
     operation: StoreMessage['operation'],
     key: string | undefined,
     call: () => Promise<T>,
-    isAnswer: (value: unknown) => boolean,
+    isAnswer: (value: unknown) => boolean = () => true,
   ): Promise<T> {
     const timeoutMs = this.#timeoutMs;
     const inTime =
@@ -150,11 +146,11 @@ function isAdmission(value: unknown, group: string | undefined): boolean {
 }
 
 /** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
-export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
+type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
 
 /**
  * The right to run one event: renewed while the handler runs, and fenced by its token. For an event
- * without a key nothing is leased, and every operation succeeds.
+ * without a key nothing is leased, and there is nothing to lose.
  */
 export class Lease {
   /** When the store gave it; `performance.now()`. */
@@ -165,7 +161,7 @@ export class Lease {
   readonly #onLost: () => void;
   #renewal: Deadline | undefined;
   #ended = false;
-  /** How the event was marked as done. */
+  /** The call that marks the event as done. */
   #commit: Promise<boolean> | undefined;
   /** Whether a transaction may have marked it: then a refused renewal does not mean a lost lease. */
   #mayBeDone = false;
@@ -239,7 +235,7 @@ export class Lease {
       // A claim that waited for the commit may have seen the event as it was before.
       if (status === 'in-progress') ({ status } = await this.#store.admit(this.#claim));
     } finally {
-      if (status !== 'admitted') this.#end(); // also if the store failed: the lease has to run out
+      if (status !== 'admitted') this.#end(); // also if the store failed: nobody may renew it
     }
     if (status === 'admitted') return 'rolled-back';
     if (status !== 'duplicate') return 'lost';
@@ -275,11 +271,15 @@ export const leaseLost = () =>
   );
 
 /**
- * Whether a transaction with `completeIn` was committed. Only the store knows: a handler may ignore
- * that its transaction was rolled back, or fail after the commit, or lose the answer to it.
+ * Finds out whether a transaction with `completeIn` was committed: if it was not, the lease is held
+ * again. Only the store knows: a handler may ignore that its transaction was rolled back, or fail after
+ * the commit, or lose the answer to it.
  * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
  */
-export async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
+export async function settleTransactions(
+  transactions: Transactions,
+  lease: Lease,
+): Promise<boolean> {
   if (transactions.mayBeDone) {
     const end = await lease.transactionEnd();
     if (end !== 'lost') return end === 'committed';

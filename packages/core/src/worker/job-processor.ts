@@ -5,7 +5,7 @@ import { originsOf, WebhookError, withOrigin } from '../errors.ts';
 import {
   DeliveryContext,
   LazySignal,
-  rolledBack,
+  notCommitted,
   Transactions,
   type Delivery,
   type HandlerContext,
@@ -236,7 +236,7 @@ export function createJobProcessor<
     } else if (transactions.leaseLost)
       throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
     else if (failure) throw failure.error;
-    else if (transactions.called) throw rolledBack();
+    else if (transactions.called) throw notCommitted();
     transactions.onLateCall((error) => report('late-transaction', error));
   }
 

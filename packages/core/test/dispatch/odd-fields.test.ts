@@ -24,7 +24,7 @@ describe('an event with missing or odd fields', () => {
         const event = { ...RECORDING, [field]: value };
         const route = await find(event, { on });
         expect(route).toMatchObject({ outcome: 'handled', handle: handler });
-        expect((route.payload as Record<string, unknown>)[field]).toBeUndefined();
+        expect((route.event as Record<string, unknown>)[field]).toBeUndefined();
         expect(route.body).toEqual(JSON.parse(JSON.stringify(event)));
       });
     },
@@ -33,7 +33,7 @@ describe('an event with missing or odd fields', () => {
   it('accepts a fractional duration, and leaves a numeric time to the raw body', async () => {
     const event = { ...RECORDING, recordingDurationSeconds: 12.5, occurredAt: 1_760_000_000_000 };
     const route = await find(event, { on: { 'call:recording-available': handler } });
-    expect(route.payload).toEqual({ ...event, occurredAt: undefined });
+    expect(route.event).toEqual({ ...event, occurredAt: undefined });
     expect(route.body).toEqual(event);
   });
 
@@ -61,7 +61,7 @@ describe('an event with missing or odd fields', () => {
       const event = { ...RECORDING, ...ids };
       const route = await find(event, { on: { 'call:recording-available': handler } });
       expect(route).toMatchObject({ outcome: 'handled', callId: undefined, key: undefined });
-      expect(route.payload).toEqual({ ...event, eventId: undefined, callId: undefined });
+      expect(route.event).toEqual({ ...event, eventId: undefined, callId: undefined });
       expect(route.body).toEqual(JSON.parse(JSON.stringify(event)));
     }
   });
@@ -74,7 +74,7 @@ describe('an event with missing or odd fields', () => {
   ])('handles %s', async (_name, change, typed) => {
     const event = { ...STARTED, ...change };
     const route = await find(event, { on: { 'call:started': handler } });
-    expect(route.payload).toEqual({ ...event, ...typed });
+    expect(route.event).toEqual({ ...event, ...typed });
     expect(route.body).toEqual(event);
   });
 
@@ -87,7 +87,7 @@ describe('an event with missing or odd fields', () => {
       for (const onUnhandled of [undefined, handler])
         expect(await find(event, { events, onUnhandled })).toMatchObject({
           outcome: 'ignored',
-          payload: event,
+          event,
         });
   });
 });

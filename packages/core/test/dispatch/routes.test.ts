@@ -23,8 +23,8 @@ describe('Routes', () => {
       callId: 'call-1',
       key: 'call-1:call:started',
       body: STARTED,
-      payload: STARTED,
-      sensitiveData: { body: STARTED, payload: STARTED, fieldNames: {} },
+      event: STARTED,
+      sensitiveData: { body: STARTED, event: STARTED, fieldNames: {} },
       outcome: 'handled',
       handle: handler,
     });
@@ -32,12 +32,12 @@ describe('Routes', () => {
 
   it('passes on known events unchanged, with unknown fields', async () => {
     const event = { ...RECORDING, later: { deep: [1, null] } };
-    expect((await find(event)).payload).toEqual(event);
+    expect((await find(event)).event).toEqual(event);
     const proto = await new Routes({ fieldNames: {}, logger: console }).find(
       bytes('{"eventName":"call:started","__proto__":{"a":1}}'),
       undefined,
     );
-    expect(Object.hasOwn(proto.payload as object, '__proto__')).toBe(true);
+    expect(Object.hasOwn(proto.event as object, '__proto__')).toBe(true);
   });
 
   it.each([
@@ -50,7 +50,7 @@ describe('Routes', () => {
     ['a number', 4],
     ['null', null],
   ])('ignores %s', async (_name, payload) => {
-    expect(await find(payload)).toMatchObject({ outcome: 'ignored', payload });
+    expect(await find(payload)).toMatchObject({ outcome: 'ignored', event: payload });
     expect((await find(payload)).handle).toBeUndefined();
     expect((await find(payload, { onUnhandled: handler })).handle).toBe(handler);
   });
@@ -61,7 +61,7 @@ describe('Routes', () => {
       for (const schemas of [{}, { events }])
         expect(
           await find({ eventName, n: 1 }, { on: { [eventName]: handler }, ...schemas }),
-        ).toMatchObject({ outcome: 'handled', handle: handler, payload: { eventName, n: 1 } });
+        ).toMatchObject({ outcome: 'handled', handle: handler, event: { eventName, n: 1 } });
   });
 
   it('keeps what errors must not quote: the body, and what a schema made of it', async () => {
@@ -70,7 +70,7 @@ describe('Routes', () => {
     const options = { events, on: { 'call:voicemail': handler } };
     expect((await find(event, options)).sensitiveData).toEqual({
       body: event,
-      payload: { note: 'PRIVATE' },
+      event: { note: 'PRIVATE' },
       fieldNames: {},
     });
     expect((await find({ note: 'private' })).sensitiveData).toEqual({
@@ -99,7 +99,7 @@ describe('Routes', () => {
       expect(await find(payload, { custom })).toMatchObject({
         outcome: 'handled',
         key: 'custom:k',
-        payload,
+        event: payload,
       });
   });
 
@@ -111,7 +111,7 @@ describe('Routes', () => {
       { events, on },
     );
     expect(route).toMatchObject({
-      payload: { seconds: 7 },
+      event: { seconds: 7 },
       outcome: 'handled',
       key: 'event:call%3Avoicemail:e',
     });
@@ -130,7 +130,7 @@ describe('Routes', () => {
       handle: handler,
     };
     expect(await find({ ok: true }, { custom })).toMatchObject({
-      payload: 'fine',
+      event: 'fine',
       outcome: 'handled',
     });
     await expect(find({ ok: false }, { custom })).rejects.toMatchObject({

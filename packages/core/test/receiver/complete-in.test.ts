@@ -49,7 +49,9 @@ describe('context.completeIn', () => {
   it('a handler that ignores the rollback has failed', async () => {
     const { send, outcomes } = transactionalReceiver(({ completeIn }, tx) => completeIn(tx));
     expect(await send(STARTED)).toBe('handler-failed');
-    expect(outcomes[0]?.error?.message).toContain('the transaction of completeIn was rolled back');
+    expect(outcomes[0]?.error?.message).toContain(
+      'the transaction of completeIn was not committed',
+    );
     expect(await send(STARTED)).toBe('handler-failed'); // and not in-progress: it was released
   });
 

@@ -165,6 +165,13 @@ describe('deliver', () => {
     expect(await reconcile()).toBe('in-dead-letters');
   });
 
+  it('counts the attempts of what can never be handled', async () => {
+    const { receiver, letters } = failing();
+    const invalid = { rawBody: bytes('{'), attempt: 1 };
+    expect(await receiver.deliver(invalid)).toMatchObject({ outcome: 'dead-lettered', attempt: 2 });
+    expect(letters).toMatchObject([{ reason: 'invalid-payload', attempt: 2 }]);
+  });
+
   it('runs a redriven event however often its process died in it', async () => {
     const clock = { now: NOW };
     const store = memoryStore({ now: () => clock.now });

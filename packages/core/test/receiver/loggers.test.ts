@@ -102,3 +102,17 @@ it.each(ADOPTED)('req.log: %s', async (_name, methods, isAdopted) => {
   await stopServers();
   expect([lines.length, own.all.length]).toEqual(isAdopted ? [1, 0] : [0, 1]);
 });
+
+it('a logger that throws when it is looked at fails the attempt, and frees the event', async () => {
+  const hostile = new Proxy({} as Logger, {
+    get() {
+      throw new Error('no logger in this scope');
+    },
+  });
+  const on = { 'call:started': () => undefined };
+  const receiver = createReceiver({ secret: SECRET, now: () => NOW, logger: new Lines(), on });
+  const { outcome } = await receiver.receive({ ...(await delivery(STARTED)), log: hostile });
+  expect(outcome.outcome).toBe('handler-failed');
+  const retried = await receiver.receive(await delivery(STARTED));
+  expect(retried.outcome).toMatchObject({ outcome: 'handled', attempt: 2 });
+});

@@ -78,7 +78,7 @@ describe('what is removed', () => {
     expect(redact('no Grace', [new Set(['Grace'])])).toBe('no [redacted]');
     expect(redact('no 15550104477', { phone: 15550104477 })).toBe('no [redacted]');
     const body = { first: 'Grace' };
-    const both = createRedactor('standard', { body, payload: { name: 'Grace Hopper' } });
+    const both = createRedactor('standard', { body, event: { name: 'Grace Hopper' } });
     expect(both('no Grace Hopper')).toBe('no [redacted]');
     const cyclic: Record<string, unknown> = { name: 'Grace' };
     cyclic['self'] = cyclic;
@@ -272,7 +272,7 @@ describe('the other ways to redact', () => {
         seen.push(event);
         return `${text.replace('Ada', 'X')}\n`;
       },
-      { body: PAYLOAD, payload: {} },
+      { body: PAYLOAD, event: {} },
     );
     expect(own('Ada Lovelace')).toBe('X Lovelace ');
     expect(seen).toEqual([PAYLOAD]);
