@@ -8,32 +8,23 @@ import type { HmacKey, Platform } from './platform.ts';
 
 /** Of SHA-256; bytes. */
 const BLOCK_SIZE = 64;
+const DIGEST_SIZE = 32;
 
-/** The hash of a padded key and what follows it. */
-function hashOf(
-  key: Uint8Array,
-  rest: readonly Uint8Array[],
-  encoding: 'base64' | 'binary',
-): string {
-  const message = Buffer.concat([key, ...rest]);
-  const hash = crypto.hash('sha256', message, encoding);
-  message.fill(0, 0, BLOCK_SIZE); // small buffers share their memory with others
-  return hash;
-}
-
-/** A key as the two hashes of an HMAC begin with it. Private, so that nothing that prints it shows it. */
+/** What the two hashes of an HMAC begin with. Private, so that nothing that prints a key shows it. */
 class NodeKey implements HmacKey {
   readonly implementation = 'node:crypto';
-  readonly #inner: Uint8Array;
-  readonly #outer: Uint8Array;
+  readonly #inner = Buffer.alloc(BLOCK_SIZE);
+  /** With room for the inner hash. */
+  readonly #outer = Buffer.alloc(BLOCK_SIZE + DIGEST_SIZE);
 
   constructor(bytes: Uint8Array) {
     const isLong = bytes.length > BLOCK_SIZE;
     const key = isLong ? crypto.createHash('sha256').update(bytes).digest() : bytes;
-    const padded = (pad: number) =>
-      Uint8Array.from({ length: BLOCK_SIZE }, (_none, index) => (key[index] ?? 0) ^ pad);
-    this.#inner = padded(0x36);
-    this.#outer = padded(0x5c);
+    for (let index = 0; index < BLOCK_SIZE; index++) {
+      const byte = key[index] ?? 0;
+      this.#inner[index] = byte ^ 0x36;
+      this.#outer[index] = byte ^ 0x5c;
+    }
   }
 
   /**
@@ -41,8 +32,14 @@ class NodeKey implements HmacKey {
    * has to be collected: 3 to 6 % of a delivery (decision 19).
    */
   hmac(head: string, body: Uint8Array): string {
-    const hash = hashOf(this.#inner, [Buffer.from(head, 'latin1'), body], 'binary');
-    return hashOf(this.#outer, [Buffer.from(hash, 'binary')], 'base64');
+    const message = Buffer.allocUnsafe(BLOCK_SIZE + head.length + body.length);
+    message.set(this.#inner);
+    message.write(head, BLOCK_SIZE, 'latin1');
+    message.set(body, BLOCK_SIZE + head.length);
+    const hash = crypto.hash('sha256', message, 'binary');
+    message.fill(0, 0, BLOCK_SIZE); // small buffers share their memory with others
+    this.#outer.write(hash, BLOCK_SIZE, 'latin1');
+    return crypto.hash('sha256', this.#outer, 'base64');
   }
 }
 
