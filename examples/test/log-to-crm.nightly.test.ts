@@ -55,9 +55,12 @@ it('npm run receiver starts with the settings of the README, and ends at SIGTERM
   const folder = await mkdtemp(join(tmpdir(), 'log-to-crm-'));
   const receiver = await startReceiver(
     {
-      ...{ CALL_WEBHOOK_SECRET: generateSecret(), RECORDING_WEBHOOK_SECRET: generateSecret() },
-      ...{ API_TOKEN: 'token', PORT: '0' },
-      ...{ SERVICE_URL: 'https://service.example', CRM_URL: 'https://crm.example' },
+      CALL_WEBHOOK_SECRET: generateSecret(),
+      RECORDING_WEBHOOK_SECRET: generateSecret(),
+      API_TOKEN: 'token',
+      PORT: '0',
+      SERVICE_URL: 'https://service.example',
+      CRM_URL: 'https://crm.example',
       DATA_FOLDER: join(folder, 'data'),
       NODE_OPTIONS: '--import=tsx --conditions=@call-webhooks/source',
     },

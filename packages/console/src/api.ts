@@ -91,7 +91,8 @@ export class Api {
     return {
       name: operator.name,
       canWrite: operator.canWrite && !readOnly,
-      ...{ readOnly, signIn },
+      readOnly,
+      signIn,
       deadLetters: this.#letters?.kind ?? null,
       reconcile: reconcile !== undefined,
       log: receiver.store.log !== undefined,

@@ -250,7 +250,9 @@ function detailOf(letter: StoredDeadLetter, isWhole: boolean): DeadLetterDetail 
   return {
     ...rowOf(letter),
     history: history.map(({ at, source, attempt, error }) => ({
-      ...{ at: at.getTime(), source, attempt },
+      at: at.getTime(),
+      source,
+      attempt,
       error: error.slice(0, MAX_ERROR),
     })),
     earlierAttempts: earlierAttempts(letter),

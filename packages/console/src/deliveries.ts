@@ -71,7 +71,8 @@ export class DeliveryReader {
     return {
       deliveries,
       ...(next !== undefined && { before: next }),
-      ...{ searched, searchedTo },
+      searched,
+      searchedTo,
       eventNames: [...eventNames].sort().slice(0, MAX_NAMES),
       tenants: [...tenants].sort().slice(0, MAX_NAMES),
     };

@@ -182,7 +182,12 @@ function seenProcess(process: SeenProcess, now: number): ProcessSeen {
   const isLost = inFlight > 0 && silentFor > LONGEST_RUN_MS;
   const state = silentFor < ACTIVE_MS ? 'active' : isLost ? 'lost' : 'quiet';
   return {
-    ...{ id, host, pid, startedAt, seenAt, inFlight: closed || isLost ? 0 : inFlight },
+    id,
+    host,
+    pid,
+    startedAt,
+    seenAt,
+    inFlight: closed || isLost ? 0 : inFlight,
     state: closed ? 'closed' : state,
     ...(Math.abs(ahead) > CLOCK_MS && { clockAheadMs: ahead }),
   };

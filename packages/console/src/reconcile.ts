@@ -25,8 +25,15 @@ export type ConsoleReconcile = Omit<
 >;
 
 const nothingYet = (): ReconcileResult => ({
-  ...{ seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0 },
-  ...{ failed: 0, ignored: 0, skipped: 0, stoppedEarly: false },
+  seen: 0,
+  missed: 0,
+  handled: 0,
+  known: 0,
+  inDeadLetters: 0,
+  failed: 0,
+  ignored: 0,
+  skipped: 0,
+  stoppedEarly: false,
 });
 
 /**
@@ -51,7 +58,9 @@ export function newReconcile(
   const since = Math.max(askedSince, knownSince);
   if (since > askedSince && since >= until) throw nothingKnown(now, since, until);
   return {
-    ...{ dryRun, since, until },
+    dryRun,
+    since,
+    until,
     ...(since > askedSince && { askedSince }),
     counts: nothingYet(),
     events: [],
@@ -94,7 +103,10 @@ export async function runReconcile(
     name: 'console',
     since: new Date(task.since),
     until: new Date(task.until),
-    ...{ dryRun, now, onEvent, signal },
+    dryRun,
+    now,
+    onEvent,
+    signal,
     onProgress: (result) => (task.counts = result),
   });
   const { log } = receiver.store;
@@ -203,8 +215,12 @@ function silence(
     ({ startedAt, seenAt }) => startedAt <= (begin ?? 0) + MINUTE && end !== null && seenAt >= end,
   );
   return {
-    ...{ kind: 'silence', missed: 0, outcomes: [] },
-    ...{ from: begin, until: end, failedBefore },
+    kind: 'silence',
+    missed: 0,
+    outcomes: [],
+    from: begin,
+    until: end,
+    failedBefore,
     wasRunning: begin === null || end === null ? null : wasRunning,
   };
 }

@@ -42,7 +42,9 @@ const digits = (min: number, max: number) =>
 const waitMs = z.optional(whole(0, MAX_WAIT_MS));
 
 const SELECTION = {
-  ...{ event: text(), tenant: text(), text: text() },
+  event: text(),
+  tenant: text(),
+  text: text(),
   reason: oneOf(['handler-failed', 'invalid-payload']),
   /** The id of a `Cause`. */
   cause: text(),
@@ -56,7 +58,11 @@ export const REQUESTS = {
     outcome: oneOf(OUTCOME_CODES),
     source: oneOf(['webhook', 'queue', 'redrive', 'reconcile']),
     /** `before` is that of the page before. */
-    ...{ event: text(), call: text(), tenant: text(), text: text(), before: text() },
+    event: text(),
+    call: text(),
+    tenant: text(),
+    text: text(),
+    before: text(),
   }),
   call: z.strictObject({ tenant: text() }),
   deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),

@@ -19,6 +19,9 @@ export function collectingLogger(): Required<Logger> & { entries: LogEntry[]; li
   return {
     entries,
     lines,
-    ...{ debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') },
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
   };
 }

@@ -48,8 +48,14 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       expect(letters).toHaveLength(1);
       const [letter] = letters as [ListedDeadLetter];
       expect(letter).toMatchObject({
-        ...{ reason: 'handler-failed', webhookId, key, callId: calls[0], attempt: 2 },
-        ...{ eventName: 'call:completed', source: 'queue', timestamp: new Date(timestamp * 1000) },
+        reason: 'handler-failed',
+        webhookId,
+        key,
+        callId: calls[0],
+        attempt: 2,
+        eventName: 'call:completed',
+        source: 'queue',
+        timestamp: new Date(timestamp * 1000),
         error: 'The handler failed: Error: the CRM is down',
       });
       const [failure, ...earlier] = [...letter.history].reverse();

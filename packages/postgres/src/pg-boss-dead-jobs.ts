@@ -95,7 +95,9 @@ function jobOf(row: unknown): DeadJobRecord {
   if (typeof id !== 'string' || typeof failedAt !== 'number') throw oddAnswer();
   const { failure, ...delivery } = data as DeadJobData;
   return {
-    ...{ id, delivery, failedAt: new Date(failedAt) },
+    id,
+    delivery,
+    failedAt: new Date(failedAt),
     ...failure,
     error: failure.failures.at(-1)?.error ?? '',
   };

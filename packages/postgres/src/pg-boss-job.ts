@@ -41,7 +41,10 @@ export function fetchedJob(given: unknown): PgBossJob {
     throw new Error('pg-boss gave a job without its numbers. Does its client rename columns?');
   return {
     ...(job as unknown as PgBossJob),
-    ...{ retryCount, retryLimit, retryDelay, expireInSeconds },
+    retryCount,
+    retryLimit,
+    retryDelay,
+    expireInSeconds,
     retryBackoff: job.retryBackoff === true,
     data: parsed(job.data),
     output: parsed(job.output) as PgBossJob['output'],
@@ -70,7 +73,9 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
     const target = job.deadLetter ?? deadQueue;
     await createQueues(boss, queue, target); // pg-boss sends nothing to a missing queue, silently
     const failure: DeadJobNote = {
-      ...{ attempt, failures: failuresWith(message), retryDelay: job.retryDelay },
+      attempt,
+      failures: failuresWith(message),
+      retryDelay: job.retryDelay,
       expireInSeconds: Math.ceil(job.expireInSeconds),
       retentionSeconds: retentionSeconds(job),
     };
@@ -80,20 +85,26 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
   }
 
   return {
-    ...{ delivery, attempt, maxRuns, isLastAttempt: attempt >= maxRuns, moveToDead },
+    delivery,
+    attempt,
+    maxRuns,
+    isLastAttempt: attempt >= maxRuns,
+    moveToDead,
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     expiresIn: job.expireInSeconds * 1_000,
     transaction: jobTransaction(job, queues),
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
       boss.fail(queue, id, {
-        ...{ message, failures: failuresWith(message) },
+        message,
+        failures: failuresWith(message),
         ...(reason !== undefined && { abandonReason: reason }),
       }),
     /** As a failure: pg-boss has no other way. The job is run again, after its last attempt as well. */
     release: () =>
       boss.fail(queue, id, {
-        ...{ message: 'The worker was closed before the handler ended.', failures },
+        message: 'The worker was closed before the handler ended.',
+        failures,
         ...(abandonReason === undefined ? { released: true } : { abandonReason }),
       }),
   };
@@ -108,7 +119,10 @@ export async function continueJob(job: PgBossJob, { boss, queue }: WorkerQueues)
   const { retryLimit, retryDelay, retryBackoff, retryDelayMax, deadLetter } = job;
   const id = await continuedJobId(job.id);
   const options: PgBossSendOptions = {
-    ...{ id, retryLimit: retryLimitOf(retryLimit + 1), retryDelay, retryBackoff },
+    id,
+    retryLimit: retryLimitOf(retryLimit + 1),
+    retryDelay,
+    retryBackoff,
     ...(retryBackoff && typeof retryDelayMax === 'number' && { retryDelayMax }),
     expireInSeconds: Math.ceil(job.expireInSeconds),
     retentionSeconds: retentionSeconds(job),

@@ -36,7 +36,8 @@ const DAY_MS = 86_400_000;
 const rules = () => {
   const { queue, deadQueue } = nameRules();
   return {
-    ...{ queue, deadQueue },
+    queue,
+    deadQueue,
     maxRuns: option.default(option.count(1, 1_000_000), 5_000),
     backoff: option.backoff(60_000, 60_000),
     expireIn: option.default(option.milliseconds(1_000, DAY_MS - 1_000), 300_000),

@@ -86,7 +86,12 @@ export function createPgBossWorker<
     ...handlers
   } = options;
   const settings = checkOptions('createPgBossWorker', rules(), {
-    ...{ queue: name, deadQueue: dead, schema, concurrency, pollEvery, maxRuns },
+    queue: name,
+    deadQueue: dead,
+    schema,
+    concurrency,
+    pollEvery,
+    maxRuns,
   });
   checkBoss('createPgBossWorker', boss);
   const { queue, deadQueue = deadQueueOf(queue) } = settings;

@@ -130,7 +130,10 @@ export function postgresStore(
       const keepIdMs = Math.max(1, replayUntil - now());
       const admission = await claims.add({
         id: await storableKey(webhookId),
-        ...{ token, keepIdMs, leaseMs, within },
+        token,
+        keepIdMs,
+        leaseMs,
+        within,
         key: key === undefined ? null : await storableKey(key),
         group: group === undefined ? undefined : await storableKey(group),
       });

@@ -143,7 +143,9 @@ function runnerOf(tx: unknown): Run {
       // As Kysely's own CompiledQuery.raw(text).
       (sql) =>
         client.executeQuery({
-          ...{ sql, parameters: [], queryId: { queryId: 'call-webhooks' } },
+          sql,
+          parameters: [],
+          queryId: { queryId: 'call-webhooks' },
           query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
         }),
     );

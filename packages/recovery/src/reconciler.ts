@@ -88,7 +88,15 @@ function resolveOptions(options: ReconcilerOptions) {
       { docs },
     );
   return {
-    ...{ every, settleFor, lookBack, since, onMissed, onRun, onError, logger, clock },
+    every,
+    settleFor,
+    lookBack,
+    since,
+    onMissed,
+    onRun,
+    onError,
+    logger,
+    clock,
     store: store as ReconcilerStore,
     tenant: shared.tenant,
     // The name of its lease and its schedule; `reconcile` names its cursor alike.

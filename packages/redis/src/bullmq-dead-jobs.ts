@@ -115,7 +115,9 @@ function recordOf(job: BullmqFailedJob): DeadJobRecord | undefined {
     return undefined;
   if (typeof timestamp !== 'number' || typeof finishedOn !== 'number') return undefined;
   return {
-    ...{ id, attempt, delivery: delivery as QueuedDelivery },
+    id,
+    attempt,
+    delivery: delivery as QueuedDelivery,
     failedAt: new Date(finishedOn),
     error: failedReason ?? '',
   };

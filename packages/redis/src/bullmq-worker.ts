@@ -129,7 +129,13 @@ export function createBullmqWorker<
   const { Worker, queueName, connection, concurrency, backoff, bullmq, ...rest } = options;
   const { maxRuns, ...handlers } = rest;
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
-    ...{ Worker, queueName, connection, concurrency, backoff, maxRuns, bullmq },
+    Worker,
+    queueName,
+    connection,
+    concurrency,
+    backoff,
+    maxRuns,
+    bullmq,
   });
   refuseSettings('createBullmqWorker', settings.bullmq);
   checkConnection('createBullmqWorker', connection, settings.bullmq, queueName);
@@ -151,7 +157,9 @@ export function createBullmqWorker<
     const isRetriedByHand = attemptsMade > 0 && failedReason === undefined;
     const { abandonReason } = (isRetriedByHand ? {} : Object(job.progress)) as Note;
     const result = await process(data, {
-      ...{ attempt, maxRuns, signal },
+      attempt,
+      maxRuns,
+      signal,
       isLastAttempt: isRetriedByHand || attemptsMade + 1 >= maxRuns,
       abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     });

@@ -76,7 +76,11 @@ export function createSqliteWorker<
 >(queue: SqliteQueue, options: SqliteWorkerOptions<Extra, Custom>): SqliteWorker {
   const { concurrency, backoff, leaseFor, pollEvery, maxRuns, ...handlers } = options;
   const settings = checkOptions('createSqliteWorker', rules(), {
-    ...{ concurrency, backoff, leaseFor, pollEvery, maxRuns },
+    concurrency,
+    backoff,
+    leaseFor,
+    pollEvery,
+    maxRuns,
   });
   const process = createJobProcessor(handlers);
   const jobs = jobsOf('createSqliteWorker', queue);

@@ -105,7 +105,13 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
   const otherSecrets = others.length > 0 ? others : undefined;
   const fields = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
   return new GradedReceiver({
-    ...{ ...DEFAULTS, url, secret, otherSecrets, effectsUrl, headerPrefix, insecure },
+    ...DEFAULTS,
+    url,
+    secret,
+    otherSecrets,
+    effectsUrl,
+    headerPrefix,
+    insecure,
     runHandlers: options.runHandlers === true || effectsUrl !== undefined,
     fieldNames: fieldNames(fields, options.fieldName),
     effectsWithinMs: options.effectsWithin,
@@ -248,7 +254,10 @@ function testCase({ check: { id, title, why }, result, saw, fix, ms }: Grade): s
 const secondsOf = (ms: number): string => (ms / 1_000).toFixed(3);
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
 };
 
 const xml = (text: string): string =>

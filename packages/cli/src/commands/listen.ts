@@ -199,7 +199,12 @@ async function createListener(
   const store = memoryStore({ maxEntries: 10_000, onEvicted: () => undefined });
   const receiverWith = (secret: readonly string[]) =>
     createReceiver({
-      ...{ secret, headerPrefix, toleranceSeconds, store, logger, on },
+      secret,
+      headerPrefix,
+      toleranceSeconds,
+      store,
+      logger,
+      on,
       bodyLimit: LIMITS.bodyLimit,
     });
   let used: { secret: readonly string[]; receiver: Receiver } | undefined;
@@ -227,7 +232,13 @@ async function createListener(
       (await checkSignature({ headers, body: received }, { secret, headerPrefix }));
     const cause = found && !found.verified ? found.cause : undefined;
     const arrival: Arrival = {
-      ...{ time, method, path, status: response.status, outcome, eventName, callId },
+      time,
+      method,
+      path,
+      status: response.status,
+      outcome,
+      eventName,
+      callId,
       verified: isAuthentic && verify,
       problem: isAuthentic ? undefined : (cause ?? error?.message),
       webhookId: verify ? webhookId : undefined,
@@ -265,21 +276,27 @@ async function forward(
   );
   const isPassedOn = result.kind === 'status' && !isWithheld(result.status);
   const forwarded: Forwarded = {
-    ...{ url, response: describeResult(result), ms: result.ms },
+    url,
+    response: describeResult(result),
+    ms: result.ms,
     warning: warningFor(result),
   };
   if (!isPassedOn) {
     const outcome = result.kind === 'status' ? 'response withheld' : 'not forwarded';
     const body = '{"outcome":"forwarding-failed"}';
     return {
-      ...{ received, headers: JSON_TYPE, body },
+      received,
+      headers: JSON_TYPE,
+      body,
       arrival: { ...arrival, status: 503, outcome, forwarded },
     };
   }
   const { status, body } = result;
   const { 'content-type': type } = result.headers;
   return {
-    ...{ received, headers: type === undefined ? {} : { 'content-type': type }, body },
+    received,
+    headers: type === undefined ? {} : { 'content-type': type },
+    body,
     arrival: { ...arrival, status, outcome: 'forwarded', forwarded },
   };
 }

@@ -134,7 +134,9 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         inStore(async ({ deadLetters }) => {
           const letter = await findLetter(deadLetters, id);
           const history = letter.history.map(({ at, source, attempt, error }) => ({
-            ...{ at, source, attempt },
+            at,
+            source,
+            attempt,
             untrusted: { error: causeOf(error) },
           }));
           return { ...letterView(letter), history, untrustedBody: shownBody(letter) };
@@ -198,7 +200,9 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
           app,
           { ...options, rememberFor: REMEMBER_MS },
           {
-            ...{ client, ...window, signal: app.signal },
+            client,
+            ...window,
+            signal: app.signal,
             onEvent: ({ callId, event, at, missed: isMissed }) => {
               const eventName = shownName(event.eventName);
               if (isMissed) missed.push({ eventName, callId: redactId(callId), at });
@@ -218,7 +222,10 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         const receiver = basicReceiver(app, { ...options, url: receiverUrl(to), secret });
         const grades = await grade(receiver, isBasic);
         const findings = grades.map(({ check: { id, title, why }, result, saw, fix }) => ({
-          ...{ check: id, title, result, saw },
+          check: id,
+          title,
+          result,
+          saw,
           ...(result === 'fail' && { why, fix }),
         }));
         return { failure: serverErrorOf(grades), findings };
@@ -315,7 +322,10 @@ const letterView = (letter: ListedDeadLetter) => ({
 });
 
 const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({
-  ...{ id: _id, eventName, state, callId },
+  id: _id,
+  eventName,
+  state,
+  callId,
   attempts: attempts.map(({ startedAt, response, outcome }) => ({
     at: new Date(startedAt),
     response: response?.kind === 'status' ? response.status : response?.kind,

@@ -101,7 +101,12 @@ async function run(app: App, options: Options): Promise<number> {
   let printing = Promise.resolve();
   let soFar: ReconcileResult | undefined;
   const request = {
-    ...{ client, ...window, fieldNames: names, recordings, concurrency, signal },
+    client,
+    ...window,
+    fieldNames: names,
+    recordings,
+    concurrency,
+    signal,
     onEvent: (event: ReconciledEvent) => {
       printing = printing.then(() => {
         bar.clear();

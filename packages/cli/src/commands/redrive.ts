@@ -126,7 +126,10 @@ async function redriveLetters(
     const counts = await redrive({
       receiver: httpReceiver(store, target),
       deadLetters: { ...deadLetters, list: () => Promise.resolve({ letters: [...letters] }) },
-      ...{ leaseFor, concurrency, onProgress, signal },
+      leaseFor,
+      concurrency,
+      onProgress,
+      signal,
     });
     await printing;
     bar.clear();

@@ -46,7 +46,9 @@ export function vectorChecks(receiver: GradedReceiver): Check[] {
       EVENT_NAMES.some((name) => name === eventOf(body)?.eventName),
     );
     return {
-      ...{ id, title: title.replace(/\.$/, ''), why },
+      id,
+      title: title.replace(/\.$/, ''),
+      why,
       fix: id === BASELINE ? BASELINE_FIX : (FIXES[groupOf({ id })] ?? ''),
       needs: UNSIGNED.includes(id)
         ? []

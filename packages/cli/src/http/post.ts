@@ -58,7 +58,10 @@ function responseTo(given: PostRequest, signal: AbortSignal): Promise<IncomingMe
     const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(
       url,
       {
-        ...{ method, agent: false, signal, rejectUnauthorized: !insecure },
+        method,
+        agent: false,
+        signal,
+        rejectUnauthorized: !insecure,
         headers: headers as Record<string, string | string[]>,
       },
       resolve,

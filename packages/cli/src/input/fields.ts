@@ -27,7 +27,10 @@ function parseValue(given: string): unknown {
 /** Not an assignment: `__proto__` must be a name like any other. */
 const define = (target: Fields, name: string, value: unknown): Fields =>
   Object.defineProperty(target, name, {
-    ...{ value, enumerable: true, configurable: true, writable: true },
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
   });
 
 /**

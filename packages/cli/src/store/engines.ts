@@ -73,7 +73,8 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
         const { host, port, username, password, tls } = client.options;
         client.disconnect();
         const nodes = new Cluster([{ host, port }], {
-          ...{ lazyConnect: true, clusterRetryStrategy: () => null },
+          lazyConnect: true,
+          clusterRetryStrategy: () => null,
           redisOptions: { username, password, tls, ...fast },
         });
         nodes.on('error', ignore);
@@ -126,7 +127,8 @@ function redisReport(info: string): StoreReport {
   const problems: StoreReport['problems'][number][] = [];
   if (said('role') === 'slave')
     problems.push({
-      ...{ result: 'bad', text: 'It is a replica, which refuses to write.' },
+      result: 'bad',
+      text: 'It is a replica, which refuses to write.',
       fix: 'Use the URL of the primary.',
     });
   if (policy !== 'noeviction')
@@ -137,7 +139,8 @@ function redisReport(info: string): StoreReport {
     });
   if (said('aof_enabled') === '0')
     problems.push({
-      ...{ result: 'warn', text: 'appendonly is no: a restart forgets the last events.' },
+      result: 'warn',
+      text: 'appendonly is no: a restart forgets the last events.',
       fix: 'Set appendonly to yes, above all if dead letters are kept there.',
     });
   const version = said('redis_version') ?? '(it does not tell its version)';
@@ -181,7 +184,9 @@ const POSTGRES: ClientPackage<Connection<PostgresClient>>[] = [
     name: 'pg',
     open({ default: pg }: typeof import('pg'), url) {
       const pool = new pg.Pool({
-        ...{ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS, max: 4 },
+        connectionString: url,
+        connectionTimeoutMillis: CONNECT_WITHIN_MS,
+        max: 4,
       });
       pool.on('error', ignore);
       return { client: pool, close: () => pool.end() };

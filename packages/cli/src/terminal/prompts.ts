@@ -7,7 +7,9 @@ import type { Io } from '../io.ts';
 const clack = () => import('@clack/prompts');
 
 const streams = ({ io: { stdin: input, stderr: output, signal } }: App) => ({
-  ...{ input, output, signal },
+  input,
+  output,
+  signal,
 });
 
 /** Ctrl-C at a prompt ends the program, as it does elsewhere. */

@@ -56,13 +56,15 @@ const requests: Record<string, Record<string, (delivery: SignedDelivery) => Requ
   },
   '401 missing-header': {
     'the signature in a trailer': ({ body, signed: [first, at, last] }) => ({
-      ...{ signed: [first, at], framing: [CHUNKED, TRAILER] },
+      signed: [first, at],
+      framing: [CHUNKED, TRAILER],
       body: chunked(body, { trailer: last }),
     }),
   },
   '415 unsupported-encoding': {
     'a compressed body': ({ body }) => ({
-      ...{ body: gzipSync(body), more: ['Content-Encoding: gzip'] },
+      body: gzipSync(body),
+      more: ['Content-Encoding: gzip'],
     }),
   },
   '413 body-too-large': {
@@ -76,7 +78,8 @@ const requests: Record<string, Record<string, (delivery: SignedDelivery) => Requ
       body: chunked(body, { trailer: 'X-Service-Signature: v1,other' }),
     }),
     'a query, and a header that names another method': () => ({
-      ...{ query: '?_method=GET&__proto__[x]=1', more: ['X-HTTP-Method-Override: GET'] },
+      query: '?_method=GET&__proto__[x]=1',
+      more: ['X-HTTP-Method-Override: GET'],
     }),
     'a header for the next hop alone': () => ({ more: ['Connection: X-Service-Signature'] }),
   },
@@ -105,7 +108,8 @@ const connections: Record<string, Record<string, (delivery: SignedDelivery) => S
     'a body in two packets': (one) => [cut(one, 9)[0], { wait: 5 }, cut(one, 9)[1]],
     'a body that waits for 100 Continue': (one) => [
       requestBytes(one, {
-        ...{ body: '', framing: [`Content-Length: ${String(one.body.length)}`] },
+        body: '',
+        framing: [`Content-Length: ${String(one.body.length)}`],
         more: ['Expect: 100-continue'],
       }),
       ...[{ until: '100 Continue' }, one.body],

@@ -43,7 +43,10 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     expect(await letters().giveBack(id, 'second', failure)).toBe(true);
     expect(await letters().get(id)).toEqual({
       ...before,
-      ...{ failedAt: failure.at, source: 'redrive', attempt: 4, error: 'Error: no' },
+      failedAt: failure.at,
+      source: 'redrive',
+      attempt: 4,
+      error: 'Error: no',
       history: [...before!.history, failure],
     });
     const { letters: found } = await letters().list({

@@ -51,13 +51,20 @@ export function kept({ letters }: DeadLettersTestContext): void {
     for (const odd of texts) {
       const eventName = `${unique('event')}${odd}`;
       const letter = deadLetter({
-        ...{ eventName, key: `${eventName}:key`, callId: `${eventName}:call` },
-        ...{ webhookId: `${unique('webhook')}${odd}`, errorText: `Error: ${odd}` },
+        eventName,
+        key: `${eventName}:key`,
+        callId: `${eventName}:call`,
+        webhookId: `${unique('webhook')}${odd}`,
+        errorText: `Error: ${odd}`,
       });
       await letters().put(letter);
       const { webhookId, key, callId, errorText: error } = letter;
       expect(await letters().get(await deadLetterId(letter))).toMatchObject({
-        ...{ eventName, webhookId, key, callId, error },
+        eventName,
+        webhookId,
+        key,
+        callId,
+        error,
       });
       expect(await letters().count({ eventName })).toBe(1);
     }
@@ -68,14 +75,20 @@ export function kept({ letters }: DeadLettersTestContext): void {
     await letters().put(first);
     const again: DeadLetter = {
       ...first,
-      ...{ webhookId: unique('webhook'), attempt: 4, failedAt: after(5_000) },
-      ...{ source: 'redrive' as const, errorText: 'Error: still down' },
+      webhookId: unique('webhook'),
+      attempt: 4,
+      failedAt: after(5_000),
+      source: 'redrive' as const,
+      errorText: 'Error: still down',
     };
     await letters().put(again);
     const eventName = first.eventName!;
     const id = await deadLetterId(first);
     expect(await letters().get(id)).toMatchObject({
-      ...{ webhookId: again.webhookId, attempt: 4, failedAt: again.failedAt, source: 'redrive' },
+      webhookId: again.webhookId,
+      attempt: 4,
+      failedAt: again.failedAt,
+      source: 'redrive',
       error: 'Error: still down',
       history: [
         { at: first.failedAt, source: 'webhook', attempt: 3, error: 'Error: the CRM is down' },

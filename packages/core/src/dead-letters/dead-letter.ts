@@ -184,7 +184,12 @@ export function toDeadLetter(
   const isOurs = error instanceof WebhookError && !route;
   const { letterId: id, tenant, rawBody, webhookId, timestamp, source } = delivery;
   return {
-    ...{ reason, rawBody, webhookId, attempt, source, error },
+    reason,
+    rawBody,
+    webhookId,
+    attempt,
+    source,
+    error,
     ...defined({ id, tenant, eventName, callId, key }),
     timestamp: new Date(timestamp * 1000),
     failedAt: new Date(at),

@@ -55,7 +55,12 @@ export async function deadLetterId(
 export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
   const { reason, tenant, webhookId, eventName, callId, key, failedAt, source, attempt } = letter;
   const kept = {
-    ...{ reason, tenant, webhookId, eventName, callId, key },
+    reason,
+    tenant,
+    webhookId,
+    eventName,
+    callId,
+    key,
     bytes: letter.rawBody.length,
     timestamp: letter.timestamp.getTime(),
   };

@@ -169,7 +169,12 @@ export function runHandler(route: Route, context: HandlerContext): unknown {
   if (!handle || channel?.hasSubscribers !== true) return handle?.(event, context);
   const { tenant, webhookId, attempt, source } = context;
   const message: HandlerMessage = withRedactedIds({
-    ...{ webhookId, eventName, callId, key, attempt, source },
+    webhookId,
+    eventName,
+    callId,
+    key,
+    attempt,
+    source,
     ...(tenant !== undefined && { tenant }),
   });
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);

@@ -236,7 +236,11 @@ function rowOf(ended: Outcome, at: number, process: string): OutcomeRow {
     withRedactedIds(ended);
   const { late, tenant, eventName, callId, key, webhookId, attempt, attemptsLeft, lagMs } = rest;
   return {
-    ...{ at, process, outcome, source, durationMs: tenths(durationMs) },
+    at,
+    process,
+    outcome,
+    source,
+    durationMs: tenths(durationMs),
     ...defined({ late, tenant, eventName, callId, key, webhookId, attempt, attemptsLeft, lagMs }),
     ...(handlerMs !== undefined && { handlerMs: tenths(handlerMs) }),
     ...(secretId !== undefined && { secretId: printable(secretId) }),

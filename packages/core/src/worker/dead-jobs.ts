@@ -66,10 +66,15 @@ function letterOf(job: DeadJobRecord): ListedDeadLetter {
     reason: INVALID.test(error) ? 'invalid-payload' : 'handler-failed',
     bytes: Math.floor((body.replace(/=+$/, '').length * 3) / 4),
     ...defined({ tenant, eventName, callId, key }),
-    ...{ webhookId, attempt, failedAt, source: 'queue', error },
+    webhookId,
+    attempt,
+    failedAt,
+    source: 'queue',
+    error,
     timestamp: new Date(timestamp * 1_000),
     history: failures.map(({ at, ...failure }) => ({
-      ...{ at: new Date(at), source: 'queue' },
+      at: new Date(at),
+      source: 'queue',
       ...failure,
     })),
   };

@@ -129,7 +129,10 @@ export function createJobProcessor<
   const writer =
     log &&
     new OutcomeWriter(log, {
-      ...{ logger, redact, deadlines: new Deadlines(), timeoutMs: RELEASE_MS },
+      logger,
+      redact,
+      deadlines: new Deadlines(),
+      timeoutMs: RELEASE_MS,
       now: () => Date.now(),
       inFlight: () => inFlight,
     });
@@ -159,7 +162,9 @@ export function createJobProcessor<
     const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
     const { tenant, webhookId, eventName, key } = queued;
     const outcome: PendingOutcome = {
-      ...{ source: 'queue', webhookId, attempt },
+      source: 'queue',
+      webhookId,
+      attempt,
       lagMs: Math.max(0, Date.now() - queued.receivedAt),
       queued: true,
       ...defined({ tenant, eventName, key }),
@@ -289,7 +294,12 @@ function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
   const { tenant, webhookId, timestamp, receivedAt, body } = queued;
   try {
     return {
-      ...{ source: 'queue', tenant, webhookId, timestamp, receivedAt, log },
+      source: 'queue',
+      tenant,
+      webhookId,
+      timestamp,
+      receivedAt,
+      log,
       replayUntil: receivedAt,
       rawBody: fromBase64(body),
     };

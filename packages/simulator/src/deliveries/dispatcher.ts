@@ -40,9 +40,14 @@ export class EventDispatcher {
     const { ruleId, actionId, callId, eventName, body } = log.get(id);
     rules.action(ruleId, actionId);
     const delivery = this.#add({
-      ...{ ruleId, actionId, callId, eventName, body: edited ?? body },
+      ruleId,
+      actionId,
+      callId,
+      eventName,
+      body: edited ?? body,
       ...(edited !== undefined && namedIn(edited)),
-      ...{ copyOf: id, copiedBy: 'resend' },
+      copyOf: id,
+      copiedBy: 'resend',
       ...(edited !== undefined && edited !== body && { byHand: true }),
     });
     scheduler.schedule(delivery, clock.now());

@@ -60,7 +60,8 @@ export async function grade({ folder, command, env }: GradedProgram): Promise<Gr
   const port = await freePort();
   const [program, ...args] = command(port);
   const variables = {
-    ...{ PORT: String(port), CALL_WEBHOOK_SECRET: SECRETS.join(' ') },
+    PORT: String(port),
+    CALL_WEBHOOK_SECRET: SECRETS.join(' '),
     ...env?.(home),
   };
   const cwd = join(ROOT, folder);

@@ -58,7 +58,14 @@ export async function runHistory(
     const secret = generateSecret();
     const fixedFile = join(folder, 'fixed');
     const common = {
-      ...{ engine, url: server.url, journal: path, seed, secret, queued, exactlyOnce, fixedFile },
+      engine,
+      url: server.url,
+      journal: path,
+      seed,
+      secret,
+      queued,
+      exactlyOnce,
+      fixedFile,
     };
     const input = (port: number) => ({ ...common, port });
     for (const port of ports) processes.push(new ManagedProcess('receiver', input(port), journal));
@@ -72,7 +79,12 @@ export async function runHistory(
     const operator = queued && new Operator(await opened.deadJobs(server.url), journal);
     const { url } = balancer;
     const service = await startService({
-      ...{ journal: path, seed, secret, url, calls, quietMs: SERVICE_QUIET_MS },
+      journal: path,
+      seed,
+      secret,
+      url,
+      calls,
+      quietMs: SERVICE_QUIET_MS,
     });
     cleanUp.push(() => service.stop());
     if (operator) operator.start();

@@ -93,9 +93,16 @@ export class Service {
     const timestamp = Math.floor(signedFor / 1000);
     const headers = await sign({ secret, body, webhookId: id, timestamp });
     const sent = {
-      ...{ webhookId: nameOf(tenant, id), key: this.keys[event] as string },
-      ...{ tenant, url: pathOf(tenant), group: nameOf(tenant, callId) },
-      ...{ behaviour, signedFor, secret, headers, body },
+      webhookId: nameOf(tenant, id),
+      key: this.keys[event] as string,
+      tenant,
+      url: pathOf(tenant),
+      group: nameOf(tenant, callId),
+      behaviour,
+      signedFor,
+      secret,
+      headers,
+      body,
     };
     this.#sent.set(sent.webhookId, sent);
     return sent;

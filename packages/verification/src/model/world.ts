@@ -42,8 +42,14 @@ export class World {
       this.log.note('an expired lease that was taken over');
     });
     const shared = {
-      ...{ store, model: this.#model, log: this.log, service: this.service },
-      ...{ running: this.#running, options, effects, violations: this.#violations },
+      store,
+      model: this.#model,
+      log: this.log,
+      service: this.service,
+      running: this.#running,
+      options,
+      effects,
+      violations: this.#violations,
     };
     this.#newMachine = () => new Machine(shared);
     this.#machines.push(this.#newMachine(), this.#newMachine());
