@@ -9,6 +9,7 @@ import {
   sign,
   type CallCompletedEvent,
   type CallRecordingAvailableEvent,
+  type Receiver,
 } from '@call-webhooks/core';
 import type { CrmEntry } from '../log-to-crm/crm-client.ts';
 import { openDatabase, type Database, type Sql } from '../log-to-crm/database.ts';
@@ -38,11 +39,15 @@ let database: Database;
 let folder: string;
 let entries: Map<string, CrmEntry>;
 let downloads: number;
+let receivers: Receiver[] = [];
 
 beforeAll(async () => {
   database = await openDatabase(undefined, 'memory://');
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  await startAnew();
+  await database.close();
+});
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hook-'));
   for (const method of ['warn', 'error'] as const)
@@ -52,6 +57,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 async function startAnew(): Promise<void> {
+  await Promise.all(receivers.map((receiver) => receiver.close())); // they write to the outcome log
+  receivers = [];
   await database.query('DROP SCHEMA IF EXISTS call_webhooks CASCADE');
   await database.query('TRUNCATE calls, call_counts');
   await rm(join(folder, 'recordings'), { recursive: true, force: true });
@@ -108,6 +115,7 @@ async function startReceiver(steps = Infinity) {
       },
     },
   });
+  receivers.push(hook.receiver);
   return async (event: object): Promise<number> => {
     const body = Buffer.from(JSON.stringify(event));
     const { status } = await hook.receiver.receive({ headers: await sign({ secret, body }), body });

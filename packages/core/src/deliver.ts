@@ -2,10 +2,10 @@ import { WebhookError } from './errors.ts';
 import type { Delivery } from './events/context.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
 import { isBytes } from './http/request.ts';
-import type { Outcome } from './outcomes.ts';
+import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
-import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
+import { failureResult } from './report/reporter.ts';
 import type { Setup } from './receiver.ts';
 import { EventRun } from './run-event.ts';
 import { isTenantName } from './store/keys.ts';
@@ -75,18 +75,18 @@ async function run(
 ): Promise<Outcome> {
   const { settings, reporter } = setup;
   const startedAt = performance.now();
-  const outcome: PendingOutcome = { source };
+  const pending: PendingOutcome = { source };
   const logger = log ?? settings.logger;
   let result: Result;
   try {
     const delivery = trustedDelivery(input, source, settings.now(), logger, tenant);
-    if (delivery.tenant !== undefined) outcome.tenant = delivery.tenant;
+    if (delivery.tenant !== undefined) pending.tenant = delivery.tenant;
     else if (settings.tenant) throw withoutTenant();
-    outcome.webhookId = delivery.webhookId;
+    pending.webhookId = delivery.webhookId;
     const { length } = delivery.rawBody;
     if (length > settings.bodyLimit)
       throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
-    const running = new EventRun(delivery, outcome, startedAt, setup);
+    const running = new EventRun(delivery, pending, startedAt, setup);
     const abort = () => {
       running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted it.'));
     };
@@ -98,7 +98,7 @@ async function run(
     if (error instanceof WebhookError && error.code === 'invalid-options') throw error;
     result = failureResult(error);
   }
-  return reporter.report(startedAt, outcome, result, logger);
+  return reporter.report(startedAt, pending, result, logger);
 }
 
 /**

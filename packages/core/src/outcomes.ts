@@ -223,6 +223,15 @@ export interface Outcome {
   late?: true;
 }
 
+/** What is known of a delivery so far. It fills up on the way. */
+export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' | 'error' | 'late'>;
+
+/** What a delivery came to. */
+export interface Result {
+  readonly outcome: OutcomeCode;
+  readonly error?: WebhookError | undefined;
+}
+
 /** The HTTP response to one request, ready to be written by an adapter. */
 export interface ReceiverResponse {
   readonly status: number;

@@ -8,10 +8,16 @@ import {
   type BodyReader,
   type HeadersLike,
 } from './http/request.ts';
-import { responseFor, type DeliverySource, type ReceiverResponse } from './outcomes.ts';
+import {
+  responseFor,
+  type DeliverySource,
+  type PendingOutcome,
+  type ReceiverResponse,
+  type Result,
+} from './outcomes.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
-import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
+import { failureResult } from './report/reporter.ts';
 import type { Setup } from './receiver.ts';
 import { EventRun, REDRIVE } from './run-event.ts';
 import { authenticate } from './signature/verify.ts';
@@ -46,12 +52,12 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
   const startedAt = performance.now();
   const { settings, deadlines, reporter } = setup;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
-  const outcome: PendingOutcome = { source: 'webhook' };
+  const pending: PendingOutcome = { source: 'webhook' };
   let rawBody: Uint8Array | undefined;
   let result: Result;
   try {
     const { tenant, keySource } = setup.keysFor(request);
-    if (tenant !== undefined) outcome.tenant = tenant;
+    if (tenant !== undefined) pending.tenant = tenant;
     checkRequest(request, settings.bodyLimit);
     try {
       const { body } = request;
@@ -66,20 +72,20 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
     if (!webhookId || !secretId)
       throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
-    outcome.source = sentBy(webhookId);
-    outcome.webhookId = webhookId;
-    outcome.secretId = secretId;
-    outcome.lagMs = Math.max(0, receivedAt - timestamp * 1000);
+    pending.source = sentBy(webhookId);
+    pending.webhookId = webhookId;
+    pending.secretId = secretId;
+    pending.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
-    const run = new EventRun(delivery, outcome, startedAt, setup);
+    const run = new EventRun(delivery, pending, startedAt, setup);
     const done = run.run();
     try {
       result = await deadlines.withTimeout(settings.ackWithin, done, startedAt);
     } catch {
       // A run never rejects: only the time can be over.
-      const late = done.then((end) => reporter.report(startedAt, outcome, end, log, true));
-      result = leaveRunning(run, late, outcome, request, log, setup);
+      const late = done.then((end) => reporter.report(startedAt, pending, end, log, true));
+      result = leaveRunning(run, late, pending, request, log, setup);
     }
   } catch (error) {
     result = failureResult(error);
@@ -88,7 +94,7 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
       if (cause) result = failureResult(cause);
     }
   }
-  return responseFor(reporter.report(startedAt, outcome, result, log));
+  return responseFor(reporter.report(startedAt, pending, result, log));
 }
 
 /**
@@ -107,7 +113,7 @@ function sentBy(webhookId: string): DeliverySource {
 function leaveRunning(
   run: EventRun,
   late: Promise<unknown>,
-  outcome: PendingOutcome,
+  pending: PendingOutcome,
   request: ReceiverRequest,
   log: Logger,
   { settings, reporter }: Setup,
@@ -118,6 +124,6 @@ function leaveRunning(
   );
   run.goOnLate(error);
   const waiter = request.waitUntil ? request : settings;
-  if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);
+  if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), pending, log);
   return { outcome: 'deadline', error };
 }

@@ -15,18 +15,12 @@ import {
 import { handlerFailed, runHandler } from './events/handlers.ts';
 import { groupOf, UNIDENTIFIED, type Route } from './events/route.ts';
 import type { RunningDelivery } from './in-flight.ts';
-import { defined, type OutcomeCode } from './outcomes.ts';
+import { defined, type OutcomeCode, type PendingOutcome, type Result } from './outcomes.ts';
 import { toBase64, type Queue, type QueuedDelivery } from './queue.ts';
 import type { Setup } from './receiver.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
-import {
-  failureResult,
-  reportAfterCommit,
-  type AfterCommit,
-  type PendingOutcome,
-  type Result,
-} from './report/reporter.ts';
+import { failureResult, reportAfterCommit, type AfterCommit } from './report/reporter.ts';
 import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
@@ -59,7 +53,7 @@ export class EventRun implements RunningDelivery {
   isWaiting = false;
   readonly #delivery: Delivery;
   /** Fills up with what gets known. */
-  readonly #outcome: PendingOutcome;
+  readonly #pending: PendingOutcome;
   readonly #setup: Setup;
   readonly #abort = new LazySignal();
   #isAbandoned = false;
@@ -69,11 +63,11 @@ export class EventRun implements RunningDelivery {
   #transactions: Transactions | undefined;
 
   /** @param startedAt `performance.now()` when the request arrived */
-  constructor(delivery: Delivery, outcome: PendingOutcome, startedAt: number, setup: Setup) {
+  constructor(delivery: Delivery, pending: PendingOutcome, startedAt: number, setup: Setup) {
     this.startedAt = startedAt;
     this.tenant = delivery.tenant;
     this.#delivery = delivery;
-    this.#outcome = outcome;
+    this.#pending = pending;
     this.#setup = setup;
   }
 
@@ -90,10 +84,7 @@ export class EventRun implements RunningDelivery {
       } catch (error) {
         found = this.#invalid(error);
       }
-      const { eventName, callId, key } = found;
-      if (eventName !== undefined) this.#outcome.eventName = eventName;
-      if (callId !== undefined) this.#outcome.callId = callId;
-      if (key !== undefined) this.#outcome.key = key;
+      this.#note(found);
       this.#throwIfAbandoned();
 
       const claim = this.#claimOf(found);
@@ -109,7 +100,7 @@ export class EventRun implements RunningDelivery {
       this.#throwIfAbandoned();
 
       const attempt = admission.attempt + earlierAttempts;
-      this.#outcome.attempt = attempt;
+      this.#pending.attempt = attempt;
       // Usually the first renewal is due after the deadline of the response, which starts them then.
       const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
       if (isDueEarlier || this.#isLate) void lease.keep();
@@ -125,7 +116,7 @@ export class EventRun implements RunningDelivery {
       return result;
     } catch (error) {
       // Of a result that could not be committed, `onError` is told as well. It is retried.
-      if (result) delete this.#outcome.attemptsLeft;
+      if (result) delete this.#pending.attemptsLeft;
       return failureResult(result?.error ? alsoThrown(error, originsOf(result.error)) : error);
     } finally {
       inFlight.remove(this);
@@ -151,9 +142,15 @@ export class EventRun implements RunningDelivery {
     const { deadLetter } = this.#setup.settings;
     if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
     const { eventName } = error;
-    if (eventName !== undefined) this.#outcome.eventName = eventName;
+    if (eventName !== undefined) this.#pending.eventName = eventName;
     if (!deadLetter) throw error;
     return { ...UNIDENTIFIED, eventName, invalid: { error, deadLetter } };
+  }
+
+  #note({ eventName, callId, key }: Route): void {
+    if (eventName !== undefined) this.#pending.eventName = eventName;
+    if (callId !== undefined) this.#pending.callId = callId;
+    if (key !== undefined) this.#pending.key = key;
   }
 
   #deliveryKey(): string {
@@ -189,7 +186,7 @@ export class EventRun implements RunningDelivery {
   async #admitInTurn(claim: Claim): Promise<Exclude<Admission, { status: 'group-busy' }>> {
     const { store, deadlines, settings } = this.#setup;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
-    const outcome = this.#outcome;
+    const pending = this.#pending;
     try {
       for (let round = 1; ; round++) {
         const waitsSince = performance.now();
@@ -202,7 +199,7 @@ export class EventRun implements RunningDelivery {
         this.isWaiting = true;
         await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(round)), resolve));
         const askedAt = performance.now();
-        outcome.waitMs = (outcome.waitMs ?? 0) + askedAt - waitsSince;
+        pending.waitMs = (pending.waitMs ?? 0) + askedAt - waitsSince;
         // A handler that runs has a grace period. What only waits gives up at once.
         if (this.#setup.inFlight.closing) throw closed();
         const admission = await store.admit(claim);
@@ -215,7 +212,7 @@ export class EventRun implements RunningDelivery {
   }
 
   #addStoreMs(since: number): void {
-    this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
+    this.#pending.storeMs = (this.#pending.storeMs ?? 0) + performance.now() - since;
   }
 
   /**
@@ -243,7 +240,7 @@ export class EventRun implements RunningDelivery {
       failure = { error };
     }
     if (found.handle && !isCrashLooping)
-      this.#outcome.handlerMs = performance.now() - lease.takenAt;
+      this.#pending.handlerMs = performance.now() - lease.takenAt;
     transactions.end();
 
     if (transactions.called) {
@@ -280,7 +277,7 @@ export class EventRun implements RunningDelivery {
       // Nobody retries what is redriven, so its first failure is final.
       const isRedrive = this.#delivery.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, maxAttempts - attempt);
-      this.#outcome.attemptsLeft = left;
+      this.#pending.attemptsLeft = left;
       if (left === 0) {
         const failure = { error, attempt, route: found };
         const sinkError = await sendToDeadLetter(this.#delivery, failure, deadLetter, settings);
@@ -345,7 +342,7 @@ export class EventRun implements RunningDelivery {
   }
 
   #report(kind: AfterCommit['kind'], error: unknown, route: Route): void {
-    const { attempt = 1 } = this.#outcome;
+    const { attempt = 1 } = this.#pending;
     const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
     reportAfterCommit(failed, this.#setup.settings);
   }

@@ -14,6 +14,8 @@ import {
   type Outcome,
   type OutcomeCode,
   OUTCOMES,
+  type PendingOutcome,
+  type Result,
   STATUS,
 } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
@@ -95,14 +97,6 @@ function callErrorHook(
   };
   for (const { error, source } of thrown)
     callHook((thrown) => onError(thrown, { ...info, source }), error);
-}
-
-/** What is known about a request so far. It fills up on the way through the receiver. */
-export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' | 'error' | 'late'>;
-
-export interface Result {
-  readonly outcome: OutcomeCode;
-  readonly error?: WebhookError | undefined;
 }
 
 export interface LineOptions {
@@ -216,7 +210,7 @@ export class Reporter {
    */
   report(
     startedAt: number,
-    info: PendingOutcome,
+    pending: PendingOutcome,
     { outcome: code, error }: Result,
     log: Logger,
     late = false,
@@ -226,7 +220,7 @@ export class Reporter {
       outcome: code,
       status: STATUS[code],
       durationMs: performance.now() - startedAt,
-      ...info,
+      ...pending,
     };
     if (error) outcome.error = error;
     if (late) outcome.late = true;
@@ -248,16 +242,16 @@ export class Reporter {
   keepAlive(
     work: Promise<unknown>,
     waitUntil: (work: Promise<unknown>) => unknown,
-    outcome: PendingOutcome,
+    pending: PendingOutcome,
     log: Logger,
   ): void {
     callHook(waitUntil, work, (error) => {
       const { text, err } = loggedError(error, this.#settings.redact);
       safeLogger(log).warn(
-        { ...deliveryFields(outcome), err, docs: docsUrl('deploying.md#work-after-the-response') },
+        { ...deliveryFields(pending), err, docs: docsUrl('deploying.md#work-after-the-response') },
         `call-webhooks: waitUntil failed: ${text}`,
       );
-      const context = { outcome: 'deadline', ...outcome } as const;
+      const context = { outcome: 'deadline', ...pending } as const;
       callErrorHook(this.#settings.onError, [{ source: 'hook', error }], context);
     });
   }

@@ -19,17 +19,12 @@ import {
 import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { checkEventNames, handlerShape } from '../options.ts';
-import { defined, type Outcome, type OutcomeCode } from '../outcomes.ts';
+import { defined, type Outcome, type OutcomeCode, type PendingOutcome } from '../outcomes.ts';
 import { fromBase64, type QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
-import {
-  reportAfterCommit,
-  Reporter,
-  withWarnings,
-  type PendingOutcome,
-} from '../report/reporter.ts';
+import { reportAfterCommit, Reporter, withWarnings } from '../report/reporter.ts';
 import type { OutcomeLog } from '../store/outcome-log.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
 
@@ -161,7 +156,7 @@ export function createJobProcessor<
     const { maxRuns = job.isLastAttempt === undefined ? settings.maxRuns : undefined } = job;
     const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
     const { tenant, webhookId, eventName, key } = queued;
-    const outcome: PendingOutcome = {
+    const pending: PendingOutcome = {
       source: 'queue',
       webhookId,
       attempt,
@@ -178,9 +173,9 @@ export function createJobProcessor<
       delivery = deliveryOf(queued, logger);
       route = withQueuedKey(await routes.find(delivery.rawBody, tenant), queued);
       const { callId } = route;
-      Object.assign(outcome, defined({ eventName: route.eventName, key: route.key, callId }));
+      Object.assign(pending, defined({ eventName: route.eventName, key: route.key, callId }));
       if (abandonReason) throw abandonReason;
-      await handle(route, delivery, attempt, job, outcome);
+      await handle(route, delivery, attempt, job, pending);
       code = route.outcome;
     } catch (thrown) {
       const error = failureOf(thrown, route, abandonReason);
@@ -193,13 +188,13 @@ export function createJobProcessor<
         result = await deadLetterOrRetry(letter, error, abandonReason);
       }
       if (result.status === 'dead') code = 'dead-lettered';
-      if (result.status === 'dead' || isLastAttempt) outcome.attemptsLeft = 0;
-      else if (maxRuns !== undefined) outcome.attemptsLeft = Math.max(0, maxRuns - attempt);
+      if (result.status === 'dead' || isLastAttempt) pending.attemptsLeft = 0;
+      else if (maxRuns !== undefined) pending.attemptsLeft = Math.max(0, maxRuns - attempt);
     }
     inFlight -= 1;
     const error = result.status === 'done' ? undefined : result.error;
     const end = { outcome: code, error };
-    return { result, outcome: reporter.report(startedAt, outcome, end, logger, false, maxRuns) };
+    return { result, outcome: reporter.report(startedAt, pending, end, logger, false, maxRuns) };
   }
 
   /**
@@ -212,7 +207,7 @@ export function createJobProcessor<
     delivery: Delivery,
     attempt: number,
     { signal, transaction }: WorkerJob,
-    outcome: PendingOutcome,
+    pending: PendingOutcome,
   ): Promise<void> {
     const transactions = new Transactions(transaction);
     const taken = new LazySignal();
@@ -229,7 +224,7 @@ export function createJobProcessor<
     } catch (error) {
       failure = { error };
     }
-    if (route.handle) outcome.handlerMs = performance.now() - startedAt;
+    if (route.handle) pending.handlerMs = performance.now() - startedAt;
     signal?.removeEventListener('abort', abort);
     transactions.end();
 

@@ -231,30 +231,6 @@ describe('a slow deadLetter', () => {
   });
 });
 
-describe('a claim that is answered after the deadline of the response', () => {
-  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
-  afterEach(() => void jest.useRealTimers());
-
-  it('is renewed while the handler runs', async () => {
-    const inner = memoryStore();
-    const admit: Store['admit'] = async (claim) => {
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      return inner.admit(claim);
-    };
-    const { send, signals } = slow({
-      store: { ...inner, admit },
-      ...{ ackWithin: 1_000, storeTimeout: 2_000 },
-    });
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(200_000);
-    expect(await sent).toBe('deadline');
-    const retried = send(STARTED);
-    await jest.advanceTimersByTimeAsync(1_500);
-    await retried;
-    expect(signals).toHaveLength(1);
-  });
-});
-
 it('a claim whose answer came in time is not released because the process was busy', async () => {
   const inner = memoryStore();
   const calls: string[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type Store } from '../../src/index.ts';
 import { useLateClock } from '../late-clock.ts';
 import { delivery, STARTED } from '../support.ts';
 import { slow } from './slow-receiver.ts';
@@ -112,6 +113,23 @@ describe('timeouts', () => {
       ['in-progress', 1],
       ['handled', 2],
     ]);
+  });
+
+  it('a claim that is answered after the deadline is renewed while the handler runs', async () => {
+    const inner = memoryStore();
+    const admit: Store['admit'] = async (claim) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      return inner.admit(claim);
+    };
+    const store = { ...inner, admit };
+    const { send, signals } = slow({ store, ackWithin: 1_000, storeTimeout: 2_000 });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(200_000);
+    expect(await sent).toBe('deadline');
+    const retried = send(STARTED, { timestamp: Math.floor(Date.now() / 1000) });
+    await jest.advanceTimersByTimeAsync(1_500);
+    expect(await retried).toBe('deadline');
+    expect(signals).toHaveLength(1);
   });
 
   it('a delivery beyond maxInFlight is overloaded, until another one has ended', async () => {
