@@ -22,6 +22,8 @@ describe('the limit of a tenant', () => {
     inFlight.remove(running);
     inFlight.add(hung('a'));
     expect(() => inFlight.add(hung('a'))).toThrow('2 deliveries of this tenant');
+    inFlight.add({ ...hung('b'), isWaiting: true }); // waits for a group of its own tenant
+    expect(() => inFlight.add(hung('a'))).toThrow('2 deliveries of this tenant');
   });
 
   it('is beside the limit of the receiver', () => {
