@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { WebhookError } from './errors.ts';
+import { MAX_TIMER_MS } from './time.ts';
 
-/** The longest delay of a timer; milliseconds, about 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const TEN_YEARS_MS = 315_360_000_000;
 /** A shorter memory than this would let the service's retries run an event twice; milliseconds. */
 const MIN_REMEMBER_MS = 600_000;

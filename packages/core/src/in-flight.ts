@@ -1,6 +1,6 @@
 import { WebhookError } from './errors.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
-import { Bag, RELEASE_MS, waitAtMost, type Bagged } from './time.ts';
+import { Bag, MAX_TIMER_MS, RELEASE_MS, waitAtMost, type Bagged } from './time.ts';
 
 /** A delivery that is being handled. */
 export interface RunningDelivery extends Bagged {
@@ -123,7 +123,8 @@ export class InFlight {
    */
   async close(graceMs: number, delayMs = 0): Promise<void> {
     this.#draining = true;
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (delayMs > 0)
+      await new Promise((resolve) => setTimeout(resolve, Math.min(delayMs, MAX_TIMER_MS)));
     this.#closing = true;
     this.#dropStuck();
     if (this.#deliveries.size > 0)

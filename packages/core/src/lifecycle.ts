@@ -5,6 +5,7 @@ import { docsUrl } from './errors.ts';
 import type { Receiver } from './receiver.ts';
 import { describeError } from './report/error-text.ts';
 import { safeLogger, type Logger } from './report/logger.ts';
+import { MAX_TIMER_MS } from './time.ts';
 
 type OrItsHandler<Part> = Part | { readonly receiver: Part };
 const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
@@ -138,7 +139,7 @@ export function closeOnSignal(
     }
     signalledAt = performance.now();
     logger.info({ signal }, 'call-webhooks: closing');
-    setTimeout(onLimit, delayMs + graceMs + CLOSING_MS).unref();
+    setTimeout(onLimit, Math.min(delayMs + graceMs + CLOSING_MS, MAX_TIMER_MS)).unref();
     void close();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);

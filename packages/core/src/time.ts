@@ -1,7 +1,7 @@
 import { sharesTimers } from '#platform';
 
 /** The longest delay of a timer; milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A timer that is so late will never fire; milliseconds. */
 const LOST_AFTER_MS = 100;
 /** How long a store or engine may take, at shutdown, to accept what is released; milliseconds. */

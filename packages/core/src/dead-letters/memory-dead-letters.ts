@@ -117,15 +117,15 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       return true;
     },
   };
-  inMemory.add(letters);
-  return letters;
+  return Object.defineProperty(letters, IN_MEMORY, { value: true });
 }
 
-const inMemory = new WeakSet();
+/** Also for another copy of this package. */
+const IN_MEMORY = Symbol.for('@call-webhooks/in-memory');
 
 /** Whether these are dead letters that end with the process. */
 export const isInMemory = (deadLetter: unknown): boolean =>
-  inMemory.has(Object(deadLetter) as object);
+  IN_MEMORY in (Object(deadLetter) as object);
 
 type Position = Pick<Kept, 'failedAt' | 'id'>;
 const compare = (one: Position, other: Position): number =>

@@ -1,3 +1,4 @@
+import { inThisContext } from '#platform';
 import { docsUrl, WebhookError } from '../errors.ts';
 import type { DeliverySource } from '../outcomes.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../report/logger.ts';
@@ -85,18 +86,22 @@ export interface Delivery extends Pick<Authentic, 'webhookId' | 'timestamp' | 'r
 /** The `signal` of a context. It is created only if it is read: most handlers don't. */
 export class LazySignal {
   #controller: AbortController | undefined;
+  /** Whoever aborts it, its listeners run in the async context of the handler that read it. */
+  #tellListeners: (() => void) | undefined;
   #reason: WebhookError | undefined;
 
   /** The first reason counts. */
   abort(reason: WebhookError): void {
     this.#reason ??= reason;
-    this.#controller?.abort(this.#reason);
+    this.#tellListeners?.();
   }
 
   get signal(): AbortSignal {
     if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#reason) this.#controller.abort(this.#reason);
+      const controller = new AbortController();
+      this.#controller = controller;
+      this.#tellListeners = inThisContext(() => controller.abort(this.#reason));
+      if (this.#reason) controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }

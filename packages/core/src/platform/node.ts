@@ -68,7 +68,17 @@ export const currentProcess: Platform['currentProcess'] = () => {
 const { AsyncResource } = asyncHooks as Partial<typeof asyncHooks>;
 const { channel, tracingChannel } = diagnostics as Partial<typeof diagnostics>;
 
-export const apartFromRequests: Platform['apartFromRequests'] = (run) =>
+const resource = () => AsyncResource && new AsyncResource('call-webhooks');
+const outside = resource();
+export const apartFromRequests: Platform['apartFromRequests'] =
+  (run) =>
+  (...args) => {
+    // A new one for each call: `enterWith` changes the one that it is called in.
+    const own = outside?.runInAsyncScope(resource);
+    if (own) own.runInAsyncScope(run, undefined, ...args);
+    else run(...args);
+  };
+export const inThisContext: Platform['inThisContext'] = (run) =>
   AsyncResource ? AsyncResource.bind(run) : run;
 export const openChannel: Platform['openChannel'] = (name) => channel?.(name);
 export const openTracingChannel: Platform['openTracingChannel'] = (name) => tracingChannel?.(name);

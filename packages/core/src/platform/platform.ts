@@ -33,8 +33,10 @@ export interface Platform {
   readonly sharesTimers: boolean;
   /** Where this runs: an empty host and 0 if the runtime doesn't say. */
   currentProcess(): { host: string; pid: number };
-  /** The same function, in the async context of now wherever it is called from, if there are contexts. */
-  apartFromRequests(run: () => void): () => void;
+  /** The same function, which runs in the async context of the import: in that of no request. */
+  apartFromRequests<Args extends unknown[]>(run: (...args: Args) => void): (...args: Args) => void;
+  /** The same function, in the async context of now wherever it is called from. */
+  inThisContext(run: () => void): () => void;
   /** `undefined` where the runtime has no diagnostics channels. */
   openChannel(name: string): PlainChannel | undefined;
   openTracingChannel(name: string): TracingChannel | undefined;

@@ -31,5 +31,6 @@ export const equalText: Platform['equalText'] = (a, b) => {
 export const sharesTimers: Platform['sharesTimers'] = false;
 export const currentProcess: Platform['currentProcess'] = () => ({ host: '', pid: 0 });
 export const apartFromRequests: Platform['apartFromRequests'] = (run) => run;
+export const inThisContext: Platform['inThisContext'] = (run) => run;
 export const openChannel: Platform['openChannel'] = () => undefined;
 export const openTracingChannel: Platform['openTracingChannel'] = () => undefined;

@@ -131,16 +131,19 @@ const takesMessageFirst = (logger: object): boolean =>
 function withAllLevels(logger: Logger): HandlerLogger {
   const method = (level: Level) => (first: unknown, second?: unknown) => {
     const [fields, message] = typeof first === 'string' ? [second, first] : [first, second];
-    write(logger, level, Object(fields) as object, typeof message === 'string' ? message : '');
+    const text = typeof message === 'string' ? message : '';
+    callHook((line) => write(logger, level, Object(fields) as object, line), text);
   };
   const methods = new Map(LEVELS.map((level) => [level, method(level)]));
-  return new Proxy(logger, {
-    get(target, name) {
+  // Not of the logger itself: if it is frozen, a proxy of it could not have other methods.
+  return new Proxy({} as HandlerLogger, {
+    get(_target, name) {
       if (isLevel(name)) return methods.get(name);
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      const value: unknown = Reflect.get(logger, name);
+      return typeof value === 'function' ? (value.bind(logger) as unknown) : value;
     },
-  }) as HandlerLogger;
+    has: (_target, name) => name in logger,
+  });
 }
 
 function write(logger: Logger, level: Level, fields: object, message: string): unknown {

@@ -47,7 +47,7 @@ const PATTERNS: readonly RegExp[] = [
   /(?<=\b(?!(?:https?|wss?):)[a-z][a-z\d+.-]{0,20}:\/\/)[^\s"'<>/][^\s"'<>]{0,1000}(?=@)/gi,
   // An e-mail address. What stands in front of the host of a URL, is none.
   new RegExp(
-    String.raw`(?<!${LOCAL}|[\p{L}\p{N}]['’]|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
+    String.raw`(?<!${LOCAL}['’]?|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
     'gu',
   ),
   // A phone number: +1 (555) 010-4477, `phone: 15550104477`, and a longer one after "number" or "call".

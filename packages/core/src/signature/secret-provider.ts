@@ -141,6 +141,7 @@ class CachedKeys implements KeySource {
   }
 
   #warn(error: WebhookError): void {
+    if (this.mismatch !== undefined) return; // a stranger, who has no secrets in use
     const { logger, redact } = this.#log;
     const { message, ...fields } = loggedFailure(error, redact);
     logger.warn(

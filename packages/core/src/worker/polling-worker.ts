@@ -1,3 +1,4 @@
+import { apartFromRequests } from '#platform';
 import { callHook } from '../report/logger.ts';
 import { RELEASE_MS, waitAtMost } from '../time.ts';
 
@@ -81,13 +82,15 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
     callHook((thrown) => options.onError(thrown), error);
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
-  const wake = (): void => {
+  // Apart from the request that wakes the worker, and each job apart from the others.
+  const wake = apartFromRequests((): void => {
     pollAgain = true;
     polling ??= poll().finally(() => {
       polling = undefined;
       if (pollAgain && canTake()) wake(); // requested while the loop was ending
     });
-  };
+  });
+  const start = apartFromRequests((job: PolledJob): void => void run(job));
 
   async function poll(): Promise<void> {
     while (pollAgain && canTake()) {
@@ -99,7 +102,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
         await Promise.all(jobs.map(release));
         return; // no timer: the engine may answer after `close` has ended
       }
-      for (const job of jobs) void start(job);
+      for (const job of jobs) start(job);
       if (jobs.length === limit) pollAgain = true;
       else timer = setTimeout(wake, Math.max(1, Math.min(pollEvery, nextIn)));
     }
@@ -108,6 +111,8 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
   async function take(limit: number): Promise<PollResult> {
     try {
       const taken = await options.take(limit);
+      if (!Array.isArray((taken as PollResult | undefined)?.jobs))
+        throw new TypeError('take() has to resolve with { jobs: [] }.');
       isFailing = false;
       return taken;
     } catch (error) {
@@ -116,7 +121,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
     }
   }
 
-  async function start(job: PolledJob): Promise<void> {
+  async function run(job: PolledJob): Promise<void> {
     await running.run(job, async (signal) => job.run(signal)).catch(onError);
     wake();
   }
@@ -136,7 +141,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
     clearTimeout(timer);
     running.abort();
     await waitAtMost(RELEASE_MS, Promise.all(running.ids().map(release)));
-    if (options.onClosed) await waitAtMost(endsAt - performance.now(), options.onClosed());
+    await waitAtMost(endsAt - performance.now(), (async () => options.onClosed?.())());
   }
 
   wake();

@@ -116,3 +116,23 @@ it('a logger that throws when it is looked at fails the attempt, and frees the e
   const retried = await receiver.receive(await delivery(STARTED));
   expect(retried.outcome).toMatchObject({ outcome: 'handled', attempt: 2 });
 });
+
+const full = () => {
+  throw new Error('The disk is full.');
+};
+
+it.each<[string, object]>([
+  ['throws', { info: full }],
+  ['rejects', { info: async () => full() }],
+  ['is frozen', {}],
+])('a logger that %s does not fail the handler that uses it', async (_how, methods) => {
+  const logger = Object.freeze({ warn: () => undefined, error: () => undefined, ...methods });
+  const receiver = createReceiver({
+    secret: SECRET,
+    now: () => NOW,
+    logger,
+    on: { 'call:started': (_event, { log }) => log.info({ rows: 3 }, 'saved') },
+  });
+  const { outcome } = await receiver.receive(await delivery(STARTED));
+  expect(outcome.outcome).toBe('handled');
+});

@@ -184,6 +184,7 @@ describe('what belongs to one delivery runs in the async context of its request'
       onError: () => note('onError'),
     }).receiver;
     return {
+      receiver,
       seen,
       gates,
       /** A request in the context of its call. */
@@ -213,5 +214,16 @@ describe('what belongs to one delivery runs in the async context of its request'
     expect(seen['late handler-failed']).toEqual(['b']);
     expect(seen['onError']).toEqual(['b']);
     expect(seen['log']?.sort()).toEqual(['a', 'b', 'b', 'c']);
+  });
+
+  it('whoever closes the receiver', async () => {
+    const { receiver, seen, gates, send } = setup();
+    const sent = send('a');
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = storage.run('operator', () => receiver.close({ graceMs: 0 }));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(seen['abort']).toEqual(['a']);
+    gates.get('a')?.resolve();
+    await Promise.all([sent, closing]);
   });
 });

@@ -282,6 +282,7 @@ const UNITS = {
   numbers: '+1 (',
   space: ' ',
   percent: '%',
+  quotes: ".'",
   url: 'x://',
   bearer: 'bearer ',
   token: 'eyJ-',

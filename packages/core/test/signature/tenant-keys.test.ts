@@ -47,6 +47,16 @@ describe("a tenant's secret", () => {
     expect(await outcome).toBe('signature-mismatch');
   });
 
+  it('nothing is logged of a name without secrets while the provider is down', async () => {
+    const { asked, send, logger } = tenants();
+    expect(await send('ada@example.com', EVENT)).toBe('signature-mismatch');
+    const known = logger.all.length;
+    asked.mockImplementation(() => Promise.reject(new Error('down')));
+    await jest.advanceTimersByTimeAsync(300_000);
+    await send('ada@example.com', EVENT, { timestamp: 1_760_000_300 });
+    expect(logger.all.slice(known).join()).not.toMatch(/ada|remain in use/);
+  });
+
   it('stays in use while the provider is down, and a new tenant gets 503', async () => {
     const { asked, send, logger } = tenants();
     expect(await send('real-a', EVENT)).toBe('ignored');

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type PolledJob, type PollingWorkerOptions, startPollingWorker } from '../../src/stores.ts';
 import { deferred } from '../support.ts';
@@ -39,6 +40,43 @@ describe('startPollingWorker', () => {
     releases[2]!.resolve();
     await worker.close();
     expect(log.slice(-2)).toEqual(['end 0', 'end 2']);
+  });
+
+  it('runs no job in the context of the request that woke it, or of another job', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const job = (name: string): PolledJob => ({
+      run() {
+        seen.push(storage.getStore());
+        storage.enterWith(name);
+        return Promise.resolve();
+      },
+      release: () => Promise.resolve(),
+    });
+    const jobs: PolledJob[] = [];
+    const worker = startPollingWorker({
+      ...{ concurrency: 2, pollEvery: 60_000, onError: () => undefined },
+      take: (most) => Promise.resolve({ jobs: jobs.splice(0, most) }),
+    });
+    await turn();
+    jobs.push(job('first'), job('second'), job('third'));
+    storage.run('request', () => worker.wake());
+    await turn();
+    await worker.close();
+    expect(seen).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('tells of an answer that is none, and goes on', async () => {
+    const errors: unknown[] = [];
+    let asked = 0;
+    const worker = startPollingWorker({
+      ...{ concurrency: 1, pollEvery: 1, onClosed: () => undefined as never },
+      take: () => Promise.resolve((asked += 1) < 3 ? (undefined as never) : { jobs: [] }),
+      onError: (error) => void errors.push(error),
+    });
+    while (asked < 4) await turn();
+    await expect(worker.close()).resolves.toBeUndefined();
+    expect(errors).toEqual([new TypeError('take() has to resolve with { jobs: [] }.')]);
   });
 
   it('tells of an outage once, and of the next one again', async () => {
