@@ -122,7 +122,9 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();
     await page.getByRole('progressbar').waitFor();
     await page.getByTitle('A redrive has it.').waitFor(); // the first letter
+    const stopped = page.waitForResponse((response) => response.url().endsWith('/redrive/stop'));
     await page.getByRole('button', { name: 'Stop' }).click();
+    await stopped;
     receiver.tell({ held: false });
     await page.getByText('Stopped', { exact: true }).waitFor();
     await page.getByText('1 handled', { exact: true }).waitFor();
