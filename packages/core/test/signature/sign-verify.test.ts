@@ -244,21 +244,6 @@ describe('HMAC', () => {
       unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
     });
 
-    it('agree with each other and with one createHmac over the joined bytes', async () => {
-      const key = fc.uint8Array({ minLength: 16, maxLength: 100 });
-      const body = fc.uint8Array({ maxLength: 3_000 });
-      await fc.assert(
-        fc.asyncProperty(key, ascii, body, async (secret, head, content) => {
-          const expected = createHmac('sha256', secret)
-            .update(Buffer.concat([Buffer.from(head), content]))
-            .digest('base64');
-          for (const [, hmac] of implementations)
-            expect(await hmac.hmacBase64(hmac.prepareKey(secret), head, content)).toBe(expected);
-        }),
-        { seed: SEED },
-      );
-    });
-
     it.each([16, 63, 64, 65, 100])('agree on a key of %i bytes', async (length) => {
       const secret = Uint8Array.from({ length }, (_none, index) => index);
       const body = new Uint8Array(20_000).fill(7).subarray(5);
@@ -289,16 +274,12 @@ describe('HMAC', () => {
     });
   });
 
-  it('no key is left in the memory that Buffers share, or shown', () => {
-    const secret = crypto.getRandomValues(new Uint8Array(16));
-    const key = nodeCrypto.prepareKey(secret);
-    void nodeCrypto.hmacBase64(key, 'a.1.', bytes('body'));
-    const shared = Buffer.from(Buffer.from('x').buffer);
-    for (const pad of [0, 0x36, 0x5c]) {
-      const padded = Buffer.from(secret.map((byte) => byte ^ pad).buffer); // not in that memory
-      expect(shared.includes(padded)).toBe(false);
-    }
-    expect(inspect(key, { showHidden: true })).not.toContain('Uint8Array');
+  it.each(implementations)('a key of %s shows nothing of the secret', (_name, hmac) => {
+    const secret = bytes('0123456789abcdef');
+    const key = hmac.prepareKey(secret);
+    const shown = `${inspect(key, { showHidden: true, depth: 9 })} ${JSON.stringify(key)}`;
+    for (const part of ['0123456789', '48, 49', '30 31 32', 'MDEyMzQ1'])
+      expect(shown).not.toContain(part);
   });
 
   it('WebCrypto can use the key of a secret, but never hand it out', async () => {
