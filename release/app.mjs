@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { run } from './registry.mjs';
 
+const COMMAND = 'node_modules/call-webhooks';
 const EVENTS = ['call:completed', 'call:recording-available', 'call:started'];
 // As at the service: one for each action, and the recording webhook's.
 const SECRETS = {
@@ -25,10 +27,11 @@ const bytesIn = (folder) =>
 /**
  * @param {string} folder must not exist yet
  * @param {string} npmrc where npm finds our packages
+ * @param {string} command where npm finds the package of the command, whose name has no scope
  * @returns a summary
  * @throws if an event does not arrive
  */
-export async function checkApp(folder, npmrc) {
+export async function checkApp(folder, npmrc, command) {
   cpSync(fileURLToPath(new URL('app', import.meta.url)), folder, { recursive: true });
   writeFileSync(join(folder, '.npmrc'), npmrc);
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
@@ -38,7 +41,7 @@ export async function checkApp(folder, npmrc) {
   };
   const before = await install('express@5');
   const added = (await install('@call-webhooks/express')) - before;
-  await install('@call-webhooks/cli');
+  await install(command);
 
   const children = [];
   /** Starts a process, and returns the first line that it prints. */
@@ -65,6 +68,12 @@ export async function checkApp(folder, npmrc) {
     assert.deepEqual(delivered.map(({ eventName }) => eventName).sort(), EVENTS);
     assert.ok(delivered.every(({ state }) => state === 'acknowledged'));
     assert.deepEqual((await (await fetch(`${app}/seen`)).json()).sort(), EVENTS);
+    // As an assistant starts it: by its path, from a folder that belongs to no project.
+    const { version } = JSON.parse(readFileSync(join(folder, COMMAND, 'package.json'), 'utf8'));
+    const shown = await run(join(folder, 'node_modules/.bin/call-webhooks'), ['--version'], {
+      cwd: tmpdir(),
+    });
+    assert.equal(shown.stdout.trim(), version);
   } finally {
     for (const { pid } of children)
       try {

@@ -26,6 +26,9 @@ const [{ version }] = packages;
 const UNWANTED =
   /^src\/|(^|\/)(tests?|node_modules|coverage)\/|(^|\/)\.|\.(map|tsbuildinfo|tgz|pem)$/;
 
+/** The package of the command line. */
+const COMMAND = 'call-webhooks';
+
 /** The condition of our exports that leads to the sources. They are not published. */
 const SOURCE = '@call-webhooks/source';
 
@@ -46,7 +49,7 @@ async function problemsOf(manifest, tarball) {
   if (manifest.version !== version) problems.push(`its version is ${manifest.version}`);
   for (const field of ['dependencies', 'peerDependencies', 'optionalDependencies'])
     for (const [other, range] of Object.entries(manifest[field] ?? {}))
-      if (other.startsWith('@call-webhooks/') && range !== `^${version}`)
+      if ((other === COMMAND || other.startsWith('@call-webhooks/')) && range !== `^${version}`)
         problems.push(`${field}: ${other}@${range} is not what is published`);
   if (!manifest.description || !manifest.engines?.node || manifest.license !== 'MIT')
     problems.push('license, description or engines is missing');
@@ -83,10 +86,11 @@ try {
       process.exitCode = 1;
     }
   }
-  const names = packages.map(({ name }) => name).filter((name) => name.startsWith('@'));
+  // The command is installed with the app. The consumer imports packages, and a command exports nothing.
+  const names = packages.map(({ name }) => name).filter((name) => name !== COMMAND);
   const summaries = await Promise.all([
     checkConsumer(join(work, 'consumer'), registry.npmrc, names),
-    checkApp(join(work, 'app'), registry.npmrc),
+    checkApp(join(work, 'app'), registry.npmrc, registry.url(COMMAND, version)),
   ]);
   for (const summary of summaries) console.log(summary);
 } finally {

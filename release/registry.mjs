@@ -36,7 +36,9 @@ export async function startRegistry(folder) {
     /** What was published. */
     tarball: (name, version) =>
       readFileSync(join(folder, 'storage', name, `${name.split('/').at(-1)}-${version}.tgz`)),
-    /** The settings of an app that gets our packages from here, and all others from where it always does. */
+    /** Where npm finds a package without a scope, which `npmrc` can't tell from those of others. */
+    url: (name, version) => `${url}${name}/-/${name}-${version}.tgz`,
+    /** The settings of an app that gets our packages with a scope from here, and all others from where it always does. */
     npmrc: `@call-webhooks:registry=${url}\n`,
     close: () => server.close(),
   };

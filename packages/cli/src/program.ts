@@ -4,7 +4,7 @@ import type { App } from './app.ts';
 import { COMMANDS, LOAD } from './commands.ts';
 
 /** The version of this package. */
-const { version } = createRequire(import.meta.url)('@call-webhooks/cli/package.json') as {
+const { version } = createRequire(import.meta.url)('call-webhooks/package.json') as {
   version: string;
 };
 
