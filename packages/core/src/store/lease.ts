@@ -115,15 +115,16 @@ export class StoreCalls {
   }
 
   /**
-   * Releases a claim that failed or timed out: its command may still be sent, or its answer was
-   * lost, and the event must not stay claimed until the lease expires.
+   * Releases a claim that failed or timed out: its command may still be sent, or its answer was lost
+   * or made no sense, and the event must not stay claimed until the lease expires.
    */
   async #releaseUnanswered(
-    { key, token }: Claim,
+    { key, token, group }: Claim,
     asked: Promise<Admission> | undefined,
   ): Promise<void> {
     try {
-      if ((await asked)?.status !== 'admitted') return;
+      const answer = await asked;
+      if (answer?.status !== 'admitted' && isAdmission(answer, group)) return;
     } catch {
       // The command may have been applied all the same.
     }
