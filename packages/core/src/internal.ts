@@ -27,7 +27,7 @@ export { loggedError, loggedFailure } from './report/error-text.ts';
 export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export { createRedactor, redactId } from './report/redact.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
-export type { HeaderPrefix, Profile } from './signature/headers.ts';
+export type { HeaderPrefix } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export type { Verified } from './signature/verify.ts';

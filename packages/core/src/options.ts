@@ -9,12 +9,7 @@ import type { StandardSchema } from './events/schema.ts';
 import type { Queue } from './queue.ts';
 import type { Logger } from './report/logger.ts';
 import { withWarnings } from './report/reporter.ts';
-import {
-  headerNames,
-  type HeaderNames,
-  type HeaderPrefix,
-  type Profile,
-} from './signature/headers.ts';
+import { headerNames, type HeaderNames, type HeaderPrefix } from './signature/headers.ts';
 import type { SecretProvider, TenantOf } from './signature/secret-provider.ts';
 import type { Secret } from './signature/secrets.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from './signature/verify.ts';
@@ -48,8 +43,6 @@ export interface ReceiverOptions<
   oneAtATime?: OneAtATime | undefined;
   /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
   headerPrefix?: HeaderPrefix | undefined;
-  /** `'standard-webhooks'` for senders that follow https://www.standardwebhooks.com. @see Profile */
-  profile?: Profile | undefined;
   /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
   toleranceSeconds?: number | undefined;
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
@@ -91,7 +84,7 @@ type WithDefault =
   | 'leaseFor'
   | 'storeTimeout'
   | 'now';
-type Optional = 'tenant' | 'queue' | 'oneAtATime' | 'profile' | 'waitUntil' | 'log';
+type Optional = 'tenant' | 'queue' | 'oneAtATime' | 'waitUntil' | 'log';
 type Defaults = { readonly [Name in WithDefault]-?: NonNullable<ReceiverOptions[Name]> };
 
 /** The checked options of a receiver, with every default filled in. */
@@ -211,7 +204,6 @@ const receiverShape = () => ({
   maxAttempts: whole(1, 1_000, 3),
   secret: z.optional(z.unknown()),
   tenant: z.optional(option.function<TenantOf>()),
-  profile: z.optional(z.literal('standard-webhooks', "expected 'standard-webhooks'")),
   store: z.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
   queue: z.optional(option.object<Queue>('enqueue')),
   oneAtATime: z.optional(
@@ -266,7 +258,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     secret: rest.secret as Secret | SecretProvider,
     maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
     bodyTimeout: Math.min(rest.bodyTimeout, rest.ackWithin),
-    headerNames: headerNames(headerPrefix, rest.profile),
+    headerNames: headerNames(headerPrefix),
     // Only a clock that was passed in: by default leases use the monotonic clock.
     store: store ?? memoryStore({ now: options.now, logger: rest.logger }),
   };

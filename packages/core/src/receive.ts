@@ -19,9 +19,11 @@ import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import type { Setup } from './receiver.ts';
-import { EventRun, REDRIVE } from './run-event.ts';
+import { EventRun } from './run-event.ts';
 import { authenticate } from './signature/verify.ts';
 
+/** What the webhook ids begin with that the command line sends. */
+const REDRIVE = 'redrive-';
 const RECONCILE = 'reconcile-';
 
 /** One HTTP request, as an adapter passes it on. */

@@ -34,8 +34,6 @@ interface Found extends Route {
   readonly invalid?: { readonly error: WebhookError; readonly deadLetter: DeadLetterSink };
 }
 
-/** The command line redrives an event under this prefix and the webhook id that it had. */
-export const REDRIVE = 'redrive-';
 /** A delivery waits for its group within this part of `ackWithin`: handler and store need the rest. */
 const WAITING_SHARE = 0.9;
 /** Milliseconds between two claims of a delivery whose group is busy. */
@@ -125,13 +123,8 @@ export class EventRun implements RunningDelivery {
 
   /** The event with its key and its group. */
   #identified(route: Route): Found {
-    const { oneAtATime, profile } = this.#setup.settings;
-    let found: Found = route;
-    // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
-    if (profile !== undefined && route.key === undefined)
-      found = { ...route, key: this.#deliveryKey() };
-    const group = groupOf(oneAtATime, found, this.#delivery.tenant);
-    return group === undefined ? found : { ...found, group };
+    const group = groupOf(this.#setup.settings.oneAtATime, route, this.#delivery.tenant);
+    return group === undefined ? route : { ...route, group };
   }
 
   /**
@@ -155,20 +148,17 @@ export class EventRun implements RunningDelivery {
 
   #deliveryKey(): string {
     const { tenant, webhookId } = this.#delivery;
-    const id = webhookId.startsWith(REDRIVE) ? webhookId.slice(REDRIVE.length) : webhookId;
-    return tenantKey(tenant, `webhook-id:${id}`);
+    return tenantKey(tenant, `webhook-id:${webhookId}`);
   }
 
   #claimOf({ key, group, handle }: Found): Claim {
-    const { source, tenant, webhookId, timestamp, replayUntil } = this.#delivery;
-    const { queue, profile, leaseFor, storeTimeout } = this.#setup.settings;
+    const { source, tenant, webhookId, replayUntil } = this.#delivery;
+    const { queue, leaseFor, storeTimeout } = this.#setup.settings;
     const token = newToken();
     const isLeased = queue !== undefined || handle !== undefined; // else there is nothing to protect
-    // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
-    const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
     return {
       // What is not from the network is no replay, although its webhook id may be known.
-      webhookId: tenantKey(tenant, source === 'webhook' ? signed : `${source}.${token}`),
+      webhookId: tenantKey(tenant, source === 'webhook' ? webhookId : `${source}.${token}`),
       replayUntil,
       leaseMs: leaseFor,
       token,

@@ -34,7 +34,6 @@ export interface Signing {
   webhookId?: string;
   timestamp?: number;
   headerPrefix?: string;
-  profile?: 'standard-webhooks';
 }
 
 /** One signed request, ready for `receiver.receive`. */

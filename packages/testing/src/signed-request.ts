@@ -12,7 +12,7 @@ export type EventInput = object | string | Uint8Array;
 /** How a delivery is signed. */
 export interface SigningOptions extends Pick<
   SignOptions,
-  'webhookId' | 'timestamp' | 'headerPrefix' | 'profile'
+  'webhookId' | 'timestamp' | 'headerPrefix'
 > {
   /** `whsec_…`; `CALL_WEBHOOK_SECRET` of the environment by default, or else `TEST_SECRET`. */
   secret?: string | undefined;

@@ -182,8 +182,7 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
     async deliver(input) {
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
-      const known = letter.webhookId.replace(/^redrive-/, '');
-      const webhookId = `redrive-${isKnownBy(known, letter, target) ? known : crypto.randomUUID()}`;
+      const webhookId = `redrive-${crypto.randomUUID()}`;
       const answer = await postSigned(letter.rawBody, target, webhookId);
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No dead letter was lost.');
@@ -200,10 +199,6 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
     },
   };
 }
-
-/** With the profile, an event without a key of its own is known by its webhook id. */
-const isKnownBy = (webhookId: string, { key }: StoredDeadLetter, { profile }: Target): boolean =>
-  profile !== undefined && (key === undefined || key.endsWith(`webhook-id:${webhookId}`));
 
 /** Nobody holds the event: until it is redriven, its deliveries shall not run. */
 async function markDead(store: Store, key: string | undefined): Promise<void> {

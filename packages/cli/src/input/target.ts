@@ -1,6 +1,5 @@
 import { type OutcomeCode, OUTCOMES, sign } from '@call-webhooks/core';
-import type { Profile } from '@call-webhooks/core/internal';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
 import { requireReached } from '../http/effects.ts';
@@ -57,7 +56,6 @@ export function targetUrl(given: string, allowExternal = false): string {
 /** The flags that say how a running receiver is reached, besides its URL. */
 export interface TargetOptions extends SecretOptions, ReceiverOptions {
   readonly headerPrefix?: string;
-  readonly profile?: Profile;
   readonly timeout: number;
 }
 
@@ -66,7 +64,6 @@ export interface Target {
   readonly url: string;
   readonly secret: string;
   readonly headerPrefix?: string | undefined;
-  readonly profile?: Profile | undefined;
   /** Whether any TLS certificate will do. */
   readonly insecure?: boolean | undefined;
   /** How long to wait for a response; milliseconds. */
@@ -80,11 +77,6 @@ export const withTargetOptions = (command: Command): Command =>
       command
         .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
         .addOption(
-          new Option('--profile <profile>', "the receiver's profile").choices([
-            'standard-webhooks',
-          ]),
-        )
-        .addOption(
           durationOption('--timeout <duration>', 'how long to wait for a response', 31_000),
         ),
     ),
@@ -95,8 +87,8 @@ export async function targetOf(app: App, to: string, options: TargetOptions): Pr
   const url = targetUrl(to, options.allowExternal);
   const ask = app.interactive ? () => askSecret(app, "The receiver's signing secret") : undefined;
   const [secret] = await requiredSecrets(app.io, options, ask);
-  const { headerPrefix, profile, insecure, timeout } = options;
-  return { url, secret, headerPrefix, profile, insecure, timeout };
+  const { headerPrefix, insecure, timeout } = options;
+  return { url, secret, headerPrefix, insecure, timeout };
 }
 
 /** How a running receiver answered a delivery. */
@@ -124,10 +116,10 @@ const RUNNING: readonly OutcomeCode[] = ['deadline', 'in-progress'];
  */
 export async function postSigned(
   body: Uint8Array,
-  { url, timeout, secret, headerPrefix, profile, insecure }: Target,
+  { url, timeout, secret, headerPrefix, insecure }: Target,
   webhookId: string,
 ): Promise<Answer> {
-  const signature = await sign({ secret, body, headerPrefix, profile, webhookId });
+  const signature = await sign({ secret, body, headerPrefix, webhookId });
   const headers = { 'Content-Type': 'application/json', ...signature };
   const result = await post(
     { url, headers, body, timeout, insecure },

@@ -1,17 +1,6 @@
 import { WebhookError } from '../errors.ts';
 import { type HeadersLike, headerValue } from '../http/request.ts';
 
-/**
- * Which conventions the sender follows. By default those of the service; `'standard-webhooks'` is
- * for senders that follow https://www.standardwebhooks.com: other header names, several signatures
- * in one header, and a webhook id that stays the same when a delivery is retried.
- *
- * With it, the webhook id and the timestamp together identify an attempt. The same attempt again is a
- * replay (409). A retry has a new timestamp and is processed. A retry that is signed within the same
- * second gets 409 as well, and the sender retries it later.
- */
-export type Profile = 'standard-webhooks';
-
 /** The names of the three headers: a prefix (`'X-Service'`), or each name. */
 export type HeaderPrefix = string | { id: string; timestamp: string; signature: string };
 
@@ -24,16 +13,9 @@ export interface SignatureHeaders {
   readonly timestamp: string;
   /** Canonical base64, without `v1,`. */
   readonly signature: string;
-  /** Further signatures of which any may match; only with the profile `'standard-webhooks'`. */
-  readonly otherSignatures?: readonly string[];
 }
 
 const DEFAULT_PREFIX = 'X-Service';
-const STANDARD_NAMES = {
-  id: 'webhook-id',
-  timestamp: 'webhook-timestamp',
-  signature: 'webhook-signature',
-};
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 // An id has no dot, so that the signed text `id.timestamp.body` has only one reading. It has no
@@ -53,8 +35,8 @@ export const isSendable = (webhookId: string, timestamp: string): boolean =>
  * The names of the three headers in lower case (spec, "Authentication").
  * @throws WebhookError `invalid-options` for a prefix that makes no valid header name
  */
-export function headerNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
-  const { id, timestamp, signature } = casedHeaderNames(prefix, profile);
+export function headerNames(prefix?: HeaderPrefix): HeaderNames {
+  const { id, timestamp, signature } = casedHeaderNames(prefix);
   return {
     id: id.toLowerCase(),
     timestamp: timestamp.toLowerCase(),
@@ -63,8 +45,7 @@ export function headerNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNam
 }
 
 /** The same names as the sender writes them. */
-export function casedHeaderNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
-  if (prefix === undefined && profile !== undefined) return STANDARD_NAMES;
+export function casedHeaderNames(prefix?: HeaderPrefix): HeaderNames {
   const text = prefix ?? DEFAULT_PREFIX;
   const { id, timestamp, signature } =
     typeof text === 'object'
@@ -87,11 +68,7 @@ export function casedHeaderNames(prefix?: HeaderPrefix, profile?: Profile): Head
  * @throws WebhookError `missing-header`, or `malformed-header` for anything that the service would
  *   not send: duplicates, lists, odd numbers, non-canonical base64
  */
-export function readSignatureHeaders(
-  headers: HeadersLike,
-  names: HeaderNames,
-  profile?: Profile,
-): SignatureHeaders {
+export function readSignatureHeaders(headers: HeadersLike, names: HeaderNames): SignatureHeaders {
   const webhookId = readHeader(headers, names.id);
   const timestamp = readHeader(headers, names.timestamp);
   const signature = readHeader(headers, names.signature);
@@ -101,25 +78,9 @@ export function readSignatureHeaders(
       'one id of 1 to 256 visible ASCII characters without dot, comma or space',
     );
   if (!TIMESTAMP.test(timestamp)) throw malformed(names.timestamp, 'Unix seconds in plain digits');
-  if (profile !== undefined)
-    return { webhookId, timestamp, ...readSeveral(signature, names.signature) };
   if (!SIGNATURE.test(signature))
     throw malformed(names.signature, '"v1," followed by 44 characters of base64');
   return { webhookId, timestamp, signature: signature.slice(3) };
-}
-
-/** `v1,… v1,… v1a,…`: signatures of versions other than `v1` are skipped. */
-function readSeveral(
-  header: string,
-  name: string,
-): Pick<SignatureHeaders, 'signature' | 'otherSignatures'> {
-  const [signature, ...otherSignatures] = header
-    .split(' ')
-    .filter((one) => SIGNATURE.test(one))
-    .map((one) => one.slice(3));
-  if (signature === undefined)
-    throw malformed(name, 'a list with at least one "v1," and 44 characters of base64');
-  return { signature, otherSignatures };
 }
 
 function readHeader(headers: HeadersLike, name: string): string {

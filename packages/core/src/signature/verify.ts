@@ -1,13 +1,7 @@
 import { equalText, hmacBase64 } from '#platform';
 import { WebhookError } from '../errors.ts';
 import { checkBody, type HeadersLike } from '../http/request.ts';
-import {
-  casedHeaderNames,
-  headerNames,
-  isSendable,
-  readSignatureHeaders,
-  type SignatureHeaders,
-} from './headers.ts';
+import { casedHeaderNames, headerNames, isSendable, readSignatureHeaders } from './headers.ts';
 import type { ReceiverOptions, Settings } from '../options.ts';
 import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secrets.ts';
 
@@ -17,7 +11,7 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 const MIN_REPLAY_MEMORY_MS = 300_000;
 
 /** What a delivery is verified against. */
-type AuthenticationRules = Pick<Settings, 'headerNames' | 'profile' | 'toleranceSeconds'>;
+type AuthenticationRules = Pick<Settings, 'headerNames' | 'toleranceSeconds'>;
 
 /** What is known about a delivery that was verified. */
 export interface Authentic {
@@ -39,10 +33,10 @@ export async function authenticate(
   headers: HeadersLike,
   body: Uint8Array,
   now: number,
-  { headerNames: names, profile, toleranceSeconds }: AuthenticationRules,
+  { headerNames: names, toleranceSeconds }: AuthenticationRules,
   source: KeySource,
 ): Promise<Authentic> {
-  const signed = readSignatureHeaders(headers, names, profile);
+  const signed = readSignatureHeaders(headers, names);
   const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
   const { webhookId } = signed;
   const head = `${webhookId}.${signed.timestamp}.`;
@@ -50,7 +44,8 @@ export async function authenticate(
   let tried: readonly Key[] | undefined = keys;
   for (let isRefreshed = false; tried; isRefreshed = true) {
     for (const key of tried) {
-      if (!matches(await hmacBase64(key.hmac, head, body), signed)) continue;
+      // Texts are compared, not the bytes they decode to: base64 has several spellings of one value.
+      if (!equalText(await hmacBase64(key.hmac, head, body), signed.signature)) continue;
       source.hasVerified = true;
       // One second more, because `checkTimestamp` reads the clock in whole seconds.
       const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
@@ -61,11 +56,6 @@ export async function authenticate(
   }
   throw mismatch(keys, source);
 }
-
-/** Compares base64 texts, not the bytes they decode to: base64 has several spellings of one value. */
-const matches = (computed: string, { signature, otherSignatures }: SignatureHeaders): boolean =>
-  equalText(computed, signature) ||
-  (otherSignatures !== undefined && otherSignatures.some((other) => equalText(computed, other)));
 
 function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
   const ids = keys.map((key) => key.id).join(', ');
@@ -102,7 +92,7 @@ function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number
 /** How a delivery is verified. */
 export interface VerifyOptions extends Pick<
   ReceiverOptions,
-  'headerPrefix' | 'profile' | 'toleranceSeconds' | 'now'
+  'headerPrefix' | 'toleranceSeconds' | 'now'
 > {
   /** One signing secret, or several of which any may match. */
   secret: Secret;
@@ -136,8 +126,7 @@ export async function verify(
     checkBody(delivery.body, Infinity),
     options.now?.() ?? Date.now(),
     {
-      headerNames: headerNames(options.headerPrefix, options.profile),
-      profile: options.profile,
+      headerNames: headerNames(options.headerPrefix),
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
     },
     fixedKeys(options.secret),
@@ -146,7 +135,7 @@ export async function verify(
 }
 
 /** What to sign, and how. */
-export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix' | 'profile'> {
+export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix'> {
   /** `whsec_…` */
   secret: string;
   /** The exact body that will be sent. A string is signed as UTF-8. */
@@ -169,7 +158,7 @@ export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix' | 'profi
  */
 export async function sign(options: SignOptions): Promise<Record<string, string>> {
   const [key] = keysOf(options.secret) as [Key]; // there is one at least
-  const names = casedHeaderNames(options.headerPrefix, options.profile);
+  const names = casedHeaderNames(options.headerPrefix);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
   if (!isSendable(webhookId, timestamp)) {

@@ -261,7 +261,7 @@ export function createJobProcessor<
   }
 }
 
-/** With the profile `'standard-webhooks'`, only the receiver can tell the key of some events. */
+/** The receiver may know a key that this worker cannot make, as with a `custom.key` of its own. */
 const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
   route.key === undefined && key !== undefined ? { ...route, key } : route;
 

@@ -296,16 +296,6 @@ describe('deliver: limits and odd inputs', () => {
     expect((await receiver.deliver(bytes('{'))).outcome).toBe('invalid-payload');
   });
 
-  it('knows an event by its webhook id, where the profile does', async () => {
-    const handle = jest.fn();
-    const on = { 'call:started': handle };
-    const { receiver } = createTestReceiver({ on, profile: 'standard-webhooks' });
-    const letter = { rawBody: bytes('{"eventName":"call:started"}'), webhookId: 'msg_1' };
-    expect(await receiver.deliver(letter)).toMatchObject({ key: 'webhook-id:msg_1' });
-    expect((await receiver.deliver(letter)).outcome).toBe('duplicate');
-    expect(handle).toHaveBeenCalledTimes(1);
-  });
-
   it('refuses what makes no sense', async () => {
     const { receiver } = createTestReceiver();
     const wrong = { code: 'invalid-options' };

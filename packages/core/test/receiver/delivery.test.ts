@@ -43,20 +43,6 @@ describe('a delivery', () => {
     },
   );
 
-  it('that is redriven with the profile has the key of the event that it was', async () => {
-    const keys: (string | undefined)[] = [];
-    const { send } = createTestReceiver({
-      profile: 'standard-webhooks',
-      on: { 'call:started': (_event: unknown, { key }: HandlerContext) => void keys.push(key) },
-    });
-    const event = { eventName: 'call:started' };
-    const sendAs = (webhookId: string) =>
-      send(event, { webhookId, timestamp: SECONDS, profile: 'standard-webhooks' });
-    expect(await sendAs('a')).toBe('handled');
-    expect(await sendAs('redrive-a')).toBe('duplicate');
-    expect(keys).toEqual(['webhook-id:a']);
-  });
-
   it('is passed to the handler of its event, with its context', async () => {
     const seen: [unknown, HandlerContext][] = [];
     const { receiver, outcomes } = createTestReceiver({

@@ -53,7 +53,6 @@ class ForeignPromise<Value> {
 const OPTIONS: [string, () => Partial<ReceiverOptions<never, never>>][] = [
   ['the default store', () => ({})],
   ['a store of its own', () => ({ store: { ...memoryStore() } })],
-  ['the profile standard-webhooks', () => ({ profile: 'standard-webhooks' })],
   ['a secret provider', () => ({ secret: () => SECRET })],
   ['an asynchronous secret provider', () => ({ secret: () => RealPromise.resolve(SECRET) })],
   [
@@ -61,17 +60,6 @@ const OPTIONS: [string, () => Partial<ReceiverOptions<never, never>>][] = [
     () => ({ tenant: () => 'acme', secret: ({ tenant }) => (tenant === 'acme' ? SECRET : null) }),
   ],
 ];
-
-/** The signed headers, and the same under the names of Standard Webhooks. */
-const inBothProfiles = (headers: Record<string, string>) => ({
-  ...headers,
-  ...Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name.replace(/^X-Service-(?:Webhook-)?/i, 'webhook-'),
-      value,
-    ]),
-  ),
-});
 
 // Bluebird, continuation-local-storage and others replace it for the whole process.
 describe.each([
@@ -97,8 +85,7 @@ describe.each([
     const { receiver } = createTestReceiver({ onUnhandled: handler, ...options() });
     const receive = async (secret: string) => {
       const request = await delivery(STARTED, { secret });
-      return (await receiver.receive({ ...request, headers: inBothProfiles(request.headers) }))
-        .status;
+      return (await receiver.receive(request)).status;
     };
     expect(await receive(OTHER_SECRET)).toBe(401);
     expect(handler).not.toHaveBeenCalled();
