@@ -1,19 +1,14 @@
 // The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
 // the epoch, durations are milliseconds. An answer that is not 2xx is `{ error: { code, message } }`.
 import type { OutcomeCode } from '@call-webhooks/core';
-import type {
-  DeadLetterCause,
-  DeliverySource,
-  Health,
-  OutcomeInfo,
-} from '@call-webhooks/core/internal';
+import type { DeliverySource, Health, OutcomeInfo } from '@call-webhooks/core/internal';
 import type {
   EventState,
   ListedDeadLetter,
   OutcomeRow,
   SeenProcess,
 } from '@call-webhooks/core/stores';
-import type { ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
+import type { DeadLetterCause, ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
 
 export type * from './requests.ts';
 
@@ -176,7 +171,7 @@ export interface DeadLettersPage {
   tenants: string[];
 }
 
-/** Dead letters with the same error but for ids, numbers and quoted texts. */
+/** Dead letters with the same error but for ids, times, long numbers and quoted sentences. */
 export type Cause = Omit<DeadLetterCause, 'firstAt' | 'lastAt'> & {
   firstAt: number;
   lastAt: number;

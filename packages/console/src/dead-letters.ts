@@ -4,8 +4,9 @@ import {
   type Logger,
   type StoredDeadLetter,
 } from '@call-webhooks/core';
-import { causeId, causeOf, groupByCause, maskedBody, redactId } from '@call-webhooks/core/internal';
+import { redactId } from '@call-webhooks/core/internal';
 import type { DeadJobs, DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+import { causeId, causeOf, groupByCause, maskedBody } from '@call-webhooks/recovery';
 import type {
   DeadLetterBody,
   DeadLetterDetail,
@@ -66,7 +67,7 @@ export class DeadLetterReader {
     const causes = await groupByCause(withText);
     const chosen = causes.find(({ id }) => id === cause)?.text;
     const matching =
-      cause === undefined ? withText : withText.filter(({ error }) => causeOf(error) === chosen);
+      cause === undefined ? withText : withText.filter((letter) => causeOf(letter) === chosen);
     const isSearched = found.letters.length < found.total;
     const names = (of: (letter: ListedDeadLetter) => string | undefined) =>
       [...new Set(found.letters.flatMap((letter) => of(letter) ?? []))].sort().slice(0, MAX_SHOWN);
@@ -103,8 +104,8 @@ export class DeadLetterReader {
     const ids: string[] = [];
     const hasText = matcher(text);
     const known = new Map<string, boolean>();
-    const isOfCause = async ({ error }: ListedDeadLetter) => {
-      const own = causeOf(error);
+    const isOfCause = async (letter: ListedDeadLetter) => {
+      const own = causeOf(letter);
       if (cause !== undefined && !known.has(own)) known.set(own, (await causeId(own)) === cause);
       return cause === undefined || known.get(own) === true;
     };

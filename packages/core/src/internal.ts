@@ -1,12 +1,5 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export {
-  causeId,
-  causeOf,
-  type DeadLetterCause,
-  groupByCause,
-  maskedBody,
-} from './dead-letters/shown.ts';
 export { docsUrl, type PayloadIssue } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
 export type { Delivery } from './events/context.ts';

@@ -1,4 +1,12 @@
 export { SETTLE_FOR_MS } from './cursor.ts';
+export {
+  causeId,
+  causeOf,
+  groupByCause,
+  type DeadLetterCause,
+  type FailedEvent,
+} from './dead-letters/causes.ts';
+export { maskedBody } from './dead-letters/masked-body.ts';
 export { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 export { reconcile } from './reconcile.ts';
 export type {

@@ -1,6 +1,7 @@
 import { EVENT_NAMES, eventKey, OUTCOMES } from '@call-webhooks/core';
-import { causeOf, redactId, tenantKey } from '@call-webhooks/core/internal';
+import { redactId, tenantKey } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import { causeOf } from '@call-webhooks/recovery';
 import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator';
 import * as z from 'zod';
 import type { App } from '../app.ts';
@@ -137,7 +138,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
             at,
             source,
             attempt,
-            untrusted: { error: causeOf(error) },
+            untrusted: { error: causeOf({ ...letter, error }) },
           }));
           return { ...letterView(letter), history, untrustedBody: shownBody(letter) };
         }),
@@ -305,7 +306,7 @@ const rowView = ({ error, eventName, process: _process, ...row }: OutcomeRow) =>
   ...row,
   at: new Date(row.at),
   ...(eventName !== undefined && { eventName: shownName(eventName) }),
-  ...(error !== undefined && { untrusted: { error: causeOf(error) } }),
+  ...(error !== undefined && { untrusted: { error: causeOf({ ...row, error }) } }),
 });
 
 /** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
@@ -318,7 +319,7 @@ const letterView = (letter: ListedDeadLetter) => ({
   attempts: letter.attempt,
   failedAt: letter.failedAt,
   beingRedrivenUntil: letter.claimedUntil,
-  untrusted: { error: causeOf(letter.error) },
+  untrusted: { error: causeOf(letter) },
 });
 
 const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({

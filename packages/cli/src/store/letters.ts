@@ -1,12 +1,12 @@
 import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
 import {
   causeId,
   causeOf,
-  type DeadLetterCause,
   groupByCause,
   maskedBody,
-} from '@call-webhooks/core/internal';
-import type { DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+  type DeadLetterCause,
+} from '@call-webhooks/recovery';
 import { type Command, Option } from 'commander';
 import { badInput } from '../errors.ts';
 import { time } from '../input/options.ts';
@@ -50,8 +50,7 @@ export async function* lettersOf(
   do {
     const page = await deadLetters.list({ ...filterOf(options), limit: 1_000, cursor });
     for (const letter of page.letters)
-      if (cause === undefined || (await causeId(causeOf(letter.error))).startsWith(cause))
-        yield letter;
+      if (cause === undefined || (await causeId(causeOf(letter))).startsWith(cause)) yield letter;
     cursor = page.cursor;
   } while (cursor !== undefined);
 }

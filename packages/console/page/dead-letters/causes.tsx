@@ -11,7 +11,7 @@ interface CausesProps {
   readonly selection: DeadLetterSelection;
 }
 
-/** Why they failed: errors that differ only in ids, numbers and quoted texts are one cause. */
+/** Why they failed: errors that differ only in ids, times, long numbers and quoted sentences are one cause. */
 export function CausesSection({ page: { causes }, selection }: CausesProps) {
   const { canWrite } = useSession();
   const { tasks, redrive } = useTasks();

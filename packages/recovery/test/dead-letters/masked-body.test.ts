@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { maskedBody } from '../../src/internal.ts';
+import { maskedBody } from '../../src/index.ts';
 
 const masked = (body: unknown): unknown =>
   JSON.parse(maskedBody(new TextEncoder().encode(JSON.stringify(body))) ?? 'null');

@@ -1,0 +1,72 @@
+import { DEFAULT_FIELD_NAMES, redactId } from '@call-webhooks/core/internal';
+
+const MASK = '•••';
+const MAX_DEPTH = 50;
+/** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
+const FIELD_NAME = /^[a-z_][\w-]{0,63}$/;
+
+/** What identifies the event: shown as log lines show it. */
+const IDS = new Set(['eventName', 'eventId', 'callId', 'userId', 'workspaceId']);
+const TIMES = new Set<string>([
+  DEFAULT_FIELD_NAMES.createdAt,
+  DEFAULT_FIELD_NAMES.dialedAt,
+  DEFAULT_FIELD_NAMES.endedAt,
+  'recordingStartedAt',
+  'occurredAt',
+]);
+const STATES = new Set(['status', 'state', 'direction']);
+const NUMBERS = new Set(['recordingDurationSeconds']);
+
+const ID = /^[\w:.-]{1,200}$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const STATE = /^[a-z]+(?:[-_][a-z]+){0,3}$/;
+const DIGITS_ALONE = /^\+?[\d\s().-]{7,}$/;
+const [EARLIEST, LATEST] = [Date.UTC(2000, 0), Date.UTC(2100, 0)];
+
+/**
+ * The body of a dead letter without personal data: its shape, and of its values only the ids, times
+ * and states that are known to say nothing of a person. Every other value is replaced by its kind.
+ * @param rawBody the raw bytes of the body
+ * @returns JSON, not indented; `undefined` for a body that is no JSON, which cannot be masked
+ */
+export function maskedBody(rawBody: Uint8Array): string | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder().decode(rawBody));
+  } catch {
+    return undefined;
+  }
+  return JSON.stringify(masked(body, '', 0));
+}
+
+function masked(value: unknown, field: string, depth: number): unknown {
+  if (value === null || typeof value === 'boolean' || value === '') return value;
+  if (depth > MAX_DEPTH) return MASK;
+  if (Array.isArray(value)) return value.map((inner) => masked(inner, '', depth + 1));
+  if (typeof value === 'object') {
+    const entries = Object.entries(value).map(([name, inner], index) => [
+      FIELD_NAME.test(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`,
+      masked(inner, name, depth + 1),
+    ]);
+    return Object.fromEntries(entries) as unknown;
+  }
+  return isShown(value, field) ? shown(value) : `${MASK} ${kindOf(value)}`;
+}
+
+function isShown(value: unknown, field: string): boolean {
+  if (typeof value === 'number')
+    return NUMBERS.has(field) || (TIMES.has(field) && value >= EARLIEST && value < LATEST);
+  const text = value as string;
+  if (IDS.has(field)) return ID.test(text) && !DIGITS_ALONE.test(text);
+  return (TIMES.has(field) && ISO_TIME.test(text)) || (STATES.has(field) && STATE.test(text));
+}
+
+const shown = (value: unknown) => (typeof value === 'string' ? redactId(value) : value);
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'string') return typeof value;
+  if (/^[^\s@]{1,200}@[^\s@]{1,200}$/.test(value)) return 'e-mail address';
+  if (/^[a-z][a-z\d+.-]{0,20}:\/\//i.test(value)) return 'URL';
+  if (ISO_TIME.test(value)) return 'time';
+  return DIGITS_ALONE.test(value) ? 'digits' : 'text';
+}
