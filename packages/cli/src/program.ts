@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from './app.ts';
-import { COMMANDS, LOAD } from './commands.ts';
+import { COMMANDS } from './commands.ts';
 
 /** The version of this package. */
 const { version } = createRequire(import.meta.url)('call-webhooks/package.json') as {
@@ -47,9 +47,9 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
   const [first, second] = argv?.filter((word) => !word.startsWith('-')) ?? [];
   const asked = first === 'help' ? second : first;
   for (const [heading, group] of Object.entries(COMMANDS))
-    for (const [name, what] of Object.entries(group)) {
+    for (const [name, { what, load }] of Object.entries(group)) {
       const isWanted = argv === undefined || name === asked;
-      const define = isWanted ? await LOAD[name]?.() : undefined;
+      const define = isWanted ? await load() : undefined;
       const base = app.command(name, what).helpGroup(heading);
       root.addCommand(define?.(app, base) ?? base);
     }

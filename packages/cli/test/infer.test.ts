@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { InferredNames } from '@call-webhooks/client/infer';
+import type { InferredNames } from '../src/commands/infer-names.ts';
 import { createReceiver, type FieldNames } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { receiver, SECRET } from './support/receiver.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { inferNames } from '@call-webhooks/client/infer';
+import { inferNames } from './infer-names.ts';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';

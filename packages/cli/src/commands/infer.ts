@@ -1,4 +1,4 @@
-import { inferNames, type InferredNames, type Proposal } from '@call-webhooks/client/infer';
+import { inferNames, type InferredNames, type Proposal } from './infer-names.ts';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inferNames } from '@call-webhooks/client/infer';
+import { inferNames } from './infer-names.ts';
 import {
   createReceiver,
   generateSecret,

@@ -42,8 +42,7 @@ export async function userProject(
   for (const [file, text] of Object.entries(files)) write(file, text);
   const modules = join(folder, 'node_modules');
   await install('core', modules, ENTRIES_OF_CORE, 'dist/bundle');
-  for (const name of ['client', 'testing', 'express'])
-    await install(name, modules, ['index', ...(name === 'client' ? ['infer/index'] : [])]);
+  for (const name of ['client', 'testing', 'express']) await install(name, modules, ['index']);
   mkdirSync(join(modules, '@jest'));
   for (const name of ['lru-cache', 'raw-body', 'zod', ...dependencies])
     symlinkSync(folderOf(name), join(modules, name));

@@ -2,7 +2,7 @@ import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { inferNames } from '../src/infer.ts';
+import { inferNames } from '../src/commands/infer-names.ts';
 import { callNames, type CallNames, capturedCalls } from './support/captured-calls.ts';
 import { base, inferred } from './support/inferred.ts';
 

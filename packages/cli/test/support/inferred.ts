@@ -1,4 +1,4 @@
-import { inferNames } from '../../src/infer.ts';
+import { inferNames } from '../../src/commands/infer-names.ts';
 
 /** The name of each field that was found, and all candidates of what is not sure. */
 export function inferred(

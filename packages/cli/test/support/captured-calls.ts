@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CallField } from '../../src/infer.ts';
+import type { CallField } from '../../src/commands/infer-names.ts';
 
 export const CALL_FIELDS = [
   'placedBy',

@@ -1,5 +1,3 @@
-import { isRecord, pathsTo, valueAt } from './json-path.ts';
-
 /** One of the seven fields of a call that the spec describes without showing its name. */
 export type CallField =
   'placedBy' | 'calledNumber' | 'calledEmail' | 'calledName' | 'createdAt' | 'dialedAt' | 'endedAt';
@@ -46,10 +44,6 @@ export interface InferredNames {
  * `call:started`, `call:completed` and `call:recording-available` bodies say most. Never throws.
  *
  * @param samples parsed JSON bodies, in any order; what is none of the above is ignored
- *
- * @example
- * const { snippet } = inferNames(bodies.map((body) => JSON.parse(body)));
- * console.log(snippet);
  */
 export function inferNames(samples: Iterable<unknown>): InferredNames {
   const { calls, recordings, records, ignored } = sortSamples(samples);
@@ -108,11 +102,20 @@ function recordsIn(sample: unknown): Fields[] {
   const isCall = (value: unknown): value is Fields =>
     isRecord(value) && typeof value['_id'] === 'string' && value['action'] === undefined;
   if (isCall(sample)) return [sample];
-  const lists = Array.isArray(sample)
-    ? [sample as unknown[]]
-    : pathsTo(sample, Array.isArray).map((path) => valueAt(sample, path) as unknown[]);
-  return lists.flatMap((list: unknown[]) => (list.every(isCall) ? list : []));
+  return listsIn(sample).flatMap((list) => (list.every(isCall) ? list : []));
 }
+
+/** The outermost lists in the objects of a value, which are not searched for below four levels. */
+function listsIn(value: unknown, level = 0): unknown[][] {
+  if (Array.isArray(value)) return [value];
+  if (!isRecord(value) || level === DEEPEST_LIST) return [];
+  return Object.values(value).flatMap((inner) => listsIn(inner, level + 1));
+}
+
+const DEEPEST_LIST = 4;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** One field over all bodies. Null and empty texts count as no value. */
 interface Column {
