@@ -3,6 +3,7 @@ import { batches } from './store/batches.ts';
 import { cursors } from './store/cursors.ts';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
+import { expiry } from './store/expiry.ts';
 import { groups } from './store/groups.ts';
 import { outcomeLog } from './store/outcome-log.ts';
 import { peek } from './store/peek.ts';
@@ -29,6 +30,7 @@ export function storeContractTests({ without = [], ...subject }: StoreUnderTest)
     batches(context);
     webhookIds(context);
     cursors(context);
+    expiry(context, { canPeek: !without.includes('peek') });
     if (!without.includes('peek')) peek(context);
     if (!without.includes('log')) outcomeLog(context);
   });
