@@ -2,7 +2,7 @@
 // and fails if the page is out of date. It keeps the notes of a section, which are written by hand.
 import { readFile, writeFile } from 'node:fs/promises';
 import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS } from '@call-webhooks/core/internal';
 import { format } from 'prettier';
 
 const codes = Object.keys(OUTCOMES) as OutcomeCode[];
@@ -26,10 +26,10 @@ const overview = () =>
     .join('\n');
 
 function section(code: string, notes: string): string {
-  const row = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[code as OutcomeCode];
+  const row = { ...OUTCOMES, ...THROWN_ERRORS }[code as OutcomeCode | keyof typeof THROWN_ERRORS];
   const allow = code === 'method-not-allowed' ? ' with `Allow: POST`' : '';
   const status =
-    'status' in row ? `${String(row.status)}${allow}, ${row.service}.` : 'Thrown at start-up.';
+    'status' in row ? `${String(row.status)}${allow}, ${row.service}.` : `Thrown ${row.thrown}.`;
   const paragraphs = [`## ${code}`, `**${status}** ${prose(row.when)}`];
   if (row.fix !== 'Nothing to do.') paragraphs.push(`**Fix:** ${prose(row.fix)}`);
   if (notes) paragraphs.push(notes);
@@ -51,7 +51,7 @@ function notesOf(page: string, code: string): string {
 function outcomesPage(page: string): string {
   const [intro = ''] = page.split(/^## /m);
   const head = intro.replace(/^- \*\*\d.*\n(?:- .*\n)*/m, () => `${overview()}\n`);
-  const sections = [...codes, ...Object.keys(CONFIGURATION_ERRORS)].map((code) =>
+  const sections = [...codes, ...Object.keys(THROWN_ERRORS)].map((code) =>
     section(code, notesOf(page, code)),
   );
   return [head.trim(), ...sections].join('\n\n');

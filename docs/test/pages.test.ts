@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it, test } from '@jest/globals';
 import { OUTCOMES } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS } from '@call-webhooks/core/internal';
 import { App } from '../../packages/cli/src/app.ts';
 import { program } from '../../packages/cli/src/program.ts';
 import { anchorOf } from '../../site/src/anchor.ts';
@@ -56,7 +56,7 @@ describe('links', () => {
       }));
 
   test('every link of a log line or an error leads to a page of the docs, and to a heading in it', () => {
-    const codes = [...Object.keys(OUTCOMES), ...Object.keys(CONFIGURATION_ERRORS)];
+    const codes = [...Object.keys(OUTCOMES), ...Object.keys(THROWN_ERRORS)];
     const pages = sources().flatMap(({ text }) =>
       [...text.matchAll(/docsUrl\(\s*['`]([^'`]+)['`]/g)].flatMap(([, page = '']) =>
         page.includes('${') ? codes.map((code) => page.replace(/\$\{\w+\}/, code)) : [page],

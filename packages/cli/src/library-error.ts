@@ -7,7 +7,7 @@ import {
   UnconfirmedWriteError,
 } from '@call-webhooks/client';
 import { OUTCOMES, WebhookError } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS } from '@call-webhooks/core/internal';
 import { CliError, environmentError, EXIT } from './errors.ts';
 import { BASE_URL_VARIABLE, TOKEN_VARIABLE } from './service/client.ts';
 
@@ -84,7 +84,7 @@ export function toCliError(error: unknown): CliError {
   if (error instanceof ClientError) return restError(error);
   // A secret, a header prefix or a timestamp from the command line that core refuses.
   if (error instanceof WebhookError) {
-    const { fix } = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[error.code];
+    const { fix } = { ...OUTCOMES, ...THROWN_ERRORS }[error.code];
     return new CliError(EXIT.badInput, error.message, fix);
   }
   const message = error instanceof Error ? error.message : String(error);

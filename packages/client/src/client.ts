@@ -34,7 +34,7 @@ export interface Events {
    * Gets one page.
    *
    * @throws {SearchSyntaxError} if `search` has parts that the search language cannot express
-   * @throws {ConfigurationError} if `limit` is not a page size
+   * @throws {ConfigurationError} if `limit` is not a page size, or `next` can be no cursor
    * @throws {ApiError} for another status than 2xx; `invalid-response` if the records or the next page
    * cannot be found: the message names the setting of `wire` to change
    * @throws {NetworkError | TimeoutError}

@@ -52,6 +52,8 @@ export function createList<T, O extends PageOptions>(
     const { next, limit, signal } = options;
     if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
       throw new ConfigurationError('limit must be a whole number, 1 or more');
+    if (next !== undefined && !isSendable(next))
+      throw new ConfigurationError('next must be the cursor of a page, unchanged: a text');
     const paging = { [wire.nextParam]: next, [wire.limitParam]: limit };
     return {
       method: 'GET',
@@ -86,6 +88,10 @@ export function createList<T, O extends PageOptions>(
   }
   return { list, iterate };
 }
+
+/** An empty text would ask for the first page, and half of a surrogate pair can't be part of a URL. */
+const isSendable = (next: unknown) =>
+  typeof next === 'string' && next !== '' && !/\p{Surrogate}/u.test(next);
 
 type PagingNames = Pick<WireNames, 'nextField' | 'hasNextField' | 'nextParam'>;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DeadJobs, ListedDeadLetter } from '@call-webhooks/core/stores';
 import { allLetters } from './dead-letters/under-test.ts';
+import { badCursors } from './bad-cursors.ts';
 import { queued, queuedCall } from './queue/deliveries.ts';
 import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 import { opening } from './queue-contract-tests.ts';
@@ -151,6 +152,16 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
         isLate,
       );
       await expect(deadJobs.list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
+      const { cursor } = await deadJobs.list({ limit: 1 });
+      for (const garbage of badCursors(cursor!))
+        await expect(deadJobs.list({ cursor: garbage })).rejects.toMatchObject({
+          name: 'WebhookError',
+          code: 'invalid-cursor',
+        });
+      const [first, last] = [new Date(-8.64e15), new Date(8.64e15)];
+      expect(await deadJobs.count({ since: first, until: last })).toBe(24);
+      expect(await deadJobs.count({ until: first })).toBe(0);
+      expect(await deadJobs.count({ since: last })).toBe(0);
     });
 
     it('removes a job for good', async () => {
@@ -168,7 +179,7 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       const { queue, deadJobs } = await open();
       await queue.enqueue(queuedCall(unique('call')));
       expect(await deadJobs.list()).toEqual({ letters: [] });
-      for (const id of ['1', 'nobody', crypto.randomUUID()]) {
+      for (const id of ['1', 'nobody', '', '9'.repeat(400), 'a\0\ud800', crypto.randomUUID()]) {
         expect(await deadJobs.get(id)).toBeUndefined();
         expect(await deadJobs.requeue(id)).toBe(false);
         expect(await deadJobs.remove(id)).toBe(false);

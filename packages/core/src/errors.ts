@@ -1,8 +1,11 @@
 import type { FieldNames } from './events/call-details.ts';
-import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
+import { THROWN_ERRORS, type OutcomeCode } from './outcomes.ts';
 
-/** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
-export type WebhookErrorCode = OutcomeCode | keyof typeof CONFIGURATION_ERRORS;
+/**
+ * The codes of `WebhookError`: those of the outcome table, and those of errors that are thrown to the
+ * code that calls us: for a secret, an option, or the cursor of a list.
+ */
+export type WebhookErrorCode = OutcomeCode | keyof typeof THROWN_ERRORS;
 
 /** An issue that a schema found. */
 export interface PayloadIssue {
@@ -18,7 +21,7 @@ interface WebhookErrorOptions extends ErrorOptions {
   eventName?: string | undefined;
   issues?: readonly PayloadIssue[] | undefined;
   /**
-   * The page that the message links to; for configuration errors, by default, the section of the code.
+   * The page that the message links to; for errors that are thrown, by default, the section of the code.
    * @see docsUrl
    */
   docs?: string | undefined;
@@ -44,8 +47,8 @@ export class WebhookError extends Error {
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
-    const isConfiguration = Object.hasOwn(CONFIGURATION_ERRORS, code);
-    const docs = options.docs ?? (isConfiguration ? docsUrl(`outcomes.md#${code}`) : undefined);
+    const isThrown = Object.hasOwn(THROWN_ERRORS, code);
+    const docs = options.docs ?? (isThrown ? docsUrl(`outcomes.md#${code}`) : undefined);
     super(docs === undefined ? message : `${message} See ${docs}`, options);
     this.code = code;
     if (options.eventName !== undefined) this.eventName = options.eventName;
@@ -60,6 +63,13 @@ export class WebhookError extends Error {
     }
   }
 }
+
+/** For a cursor that a list did not give. It never quotes the cursor. */
+export const invalidCursor = (): WebhookError =>
+  new WebhookError(
+    'invalid-cursor',
+    'This cursor is not one that this list gave: it is damaged, or a list of another store gave it. Pass the cursor of the page before, unchanged, or leave it out to begin with the first page.',
+  );
 
 /** Where `docs/` is published as a site. Only the README names this address as well. */
 const SITE = 'https://call-webhooks.github.io/call-webhooks/';

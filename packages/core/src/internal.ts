@@ -7,7 +7,7 @@ export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/ev
 export type { CustomPayload, ExtraEvents, HandlerOptions, Run } from './events/handlers.ts';
 export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
-export { CONFIGURATION_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
+export { THROWN_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
 export { createReceiverOnFirstUse, type Health } from './receiver.ts';
 export type {
   DeliveryMessage,

@@ -161,17 +161,24 @@ export const STATUS = Object.fromEntries(
   Object.entries(OUTCOMES).map(([code, { status }]) => [code, status]),
 ) as { readonly [Code in OutcomeCode]: (typeof OUTCOMES)[Code]['status'] };
 
-/** Errors in the configuration: thrown at start-up, never sent as a response. */
-export const CONFIGURATION_ERRORS = {
+/** Errors that are thrown to the code that calls us, and never sent as a response of a receiver. */
+export const THROWN_ERRORS = {
   'invalid-secret': {
+    thrown: 'at start-up',
     when: 'A signing secret is missing, truncated or malformed.',
     fix: 'Copy the whole secret, including whsec_, from where the action was created or rotated. Check that the environment variable is set.',
   },
   'invalid-options': {
+    thrown: 'at start-up',
     when: 'An option is unknown or out of range.',
     fix: 'The error message names each invalid option.',
   },
-} as const satisfies Record<string, Pick<OutcomeInfo, 'when' | 'fix'>>;
+  'invalid-cursor': {
+    thrown: 'by a list',
+    when: 'A cursor is not one that this list gave for its next page: it is damaged, or a list of another store gave it.',
+    fix: 'Pass the cursor of the page before, unchanged. Leave it out to begin with the first page.',
+  },
+} as const satisfies Record<string, Pick<OutcomeInfo, 'when' | 'fix'> & { thrown: string }>;
 
 /**
  * Where a delivery comes from: the service's request, a queue's worker, a redriven dead letter, or

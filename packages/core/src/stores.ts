@@ -27,13 +27,16 @@ export {
 } from './dead-letters/record.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
-export type {
-  EventState,
-  LogProcess,
-  OutcomeBatch,
-  OutcomeLog,
-  OutcomeRow,
-  SeenProcess,
+export { invalidCursor } from './errors.ts';
+export {
+  batchBefore,
+  type EventState,
+  type LogProcess,
+  type OutcomeBatch,
+  type OutcomeLog,
+  type OutcomeLogQuery,
+  type OutcomeRow,
+  type SeenProcess,
 } from './store/outcome-log.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';

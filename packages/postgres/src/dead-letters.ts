@@ -4,6 +4,7 @@ import {
   deadLetterPage,
   fromRecord,
   MAX_FAILURES,
+  storableKey,
   toFailureJson,
   toRecord,
   withBody,
@@ -45,13 +46,16 @@ export function postgresDeadLetters(
   checkClient('postgresDeadLetters', client);
   const sql = deadLetterStatements(schema);
   const tables = new Tables(client, schema);
+  /** An id that Postgres can't take as it is belongs to no letter. */
+  const askOf = async (text: string, id: string, ...values: unknown[]) =>
+    tables.askIf(text, await storableKey(id), ...values);
   const rowsOf = async (text: string, ...values: unknown[]) => {
     const answer = await tables.ask(text, ...values);
     if (!Array.isArray(answer)) throw oddAnswer();
     return answer as unknown[];
   };
-  const wholeLetter = async (text: string, ...values: unknown[]) => {
-    const [row] = await rowsOf(text, ...values);
+  const wholeLetter = async (text: string, id: string, ...values: unknown[]) => {
+    const [row] = await rowsOf(text, await storableKey(id), ...values);
     return row === undefined ? undefined : withBody(letterOf(row), bodyOf(row));
   };
 
@@ -76,17 +80,14 @@ export function postgresDeadLetters(
       return Number(count);
     },
     get: (id) => wholeLetter(sql.get, id),
-    remove: (id) => tables.askIf(sql.remove, id),
+    remove: (id) => askOf(sql.remove, id),
     claim: (id, { token, leaseMs }) => wholeLetter(sql.claim, id, token, leaseMs),
-    extend: (id, token, leaseMs) => tables.askIf(sql.extend, id, token, leaseMs),
-    settle: (id, token) => tables.askIf(sql.settle, id, token),
+    extend: (id, token, leaseMs) => askOf(sql.extend, id, token, leaseMs),
+    settle: (id, token) => askOf(sql.settle, id, token),
     giveBack: (id, token, failure) =>
       failure
-        ? tables.askIf(
-            ...[sql.fail, id, token],
-            ...[failure.at.getTime(), toFailureJson(failure), MAX_FAILURES],
-          )
-        : tables.askIf(sql.release, id, token),
+        ? askOf(sql.fail, id, token, failure.at.getTime(), toFailureJson(failure), MAX_FAILURES)
+        : askOf(sql.release, id, token),
   };
 }
 

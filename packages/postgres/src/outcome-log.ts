@@ -1,4 +1,9 @@
-import type { OutcomeLog, OutcomeRow, SeenProcess } from '@call-webhooks/core/stores';
+import {
+  batchBefore,
+  type OutcomeLog,
+  type OutcomeRow,
+  type SeenProcess,
+} from '@call-webhooks/core/stores';
 import { oddAnswer, sqlState } from './client.ts';
 import { UNDEFINED_TABLE, type Tables } from './schema.ts';
 
@@ -81,7 +86,11 @@ export function postgresOutcomeLog(tables: Tables, schema: string): OutcomeLog {
       await ask(sql.append, id, ...texts, JSON.stringify(added));
     },
     async read({ before, batches = 20 } = {}) {
-      const found = await list<{ n: number; rows: string }>(sql.read, before ?? null, batches + 1);
+      const found = await list<{ n: number; rows: string }>(
+        sql.read,
+        batchBefore(before) ?? null,
+        batches + 1,
+      );
       const page = found.slice(0, batches);
       const rows = page.flatMap((batch) => (JSON.parse(batch.rows) as OutcomeRow[]).reverse());
       return found.length > page.length ? { rows, before: String(page.at(-1)?.n) } : { rows };

@@ -1,4 +1,4 @@
-import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
 import {
   deadJobs,
   type DeadJobRecord,
@@ -66,21 +66,15 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
   };
 
   return deadJobs({
-    async page({ since, until, after = { failedAt: 0, id: LOWEST } }) {
-      if (UUID.test(after.id))
-        return jobsOf(sql.list, since, until, after.failedAt, after.id, PAGE);
-      throw new WebhookError(
-        'invalid-options',
-        'Invalid options of list: cursor: expected the cursor of a page.',
-      );
-    },
-    get: async (id) => (UUID.test(id) ? (await jobsOf(sql.get, id))[0] : undefined),
+    isId: (id) => UUID.test(id),
+    page: ({ since, until, after = { failedAt: 0, id: LOWEST } }) =>
+      jobsOf(sql.list, since, until, after.failedAt, after.id, PAGE),
+    get: async (id) => (await jobsOf(sql.get, id))[0],
     async requeue(id) {
-      if (!UUID.test(id)) return false;
       await createQueues(boss, queue, deadQueue);
       return yesOrNo(await ask(sql.requeue, id, retryLimitOf(1)));
     },
-    remove: async (id) => UUID.test(id) && yesOrNo(await ask(sql.remove, id)),
+    remove: async (id) => yesOrNo(await ask(sql.remove, id)),
   });
 }
 

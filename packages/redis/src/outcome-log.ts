@@ -1,4 +1,9 @@
-import type { LogProcess, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import {
+  invalidCursor,
+  type LogProcess,
+  type OutcomeLog,
+  type OutcomeRow,
+} from '@call-webhooks/core/stores';
 import { textOf, textsOf, unexpected, type Scripts } from './scripts.ts';
 
 // All in one cluster slot: a stream of batches, a hash of counters for each minute and an index of the
@@ -11,6 +16,8 @@ const KEPT_MINUTES = 26 * 60;
 const KNOWN_FOR = 3_600;
 /** How many minutes one script reads, so that no claim waits for long. */
 const MINUTES_AT_ONCE = 200;
+/** The id of an entry of a stream, and so the cursor of a page. */
+const STREAM_ID = /^\d{1,15}-\d{1,15}$/;
 
 /**
  * KEYS: batch, stream, processes, their index, minutes, and the counters of each minute. ARGV: rows, id
@@ -104,6 +111,7 @@ export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
       );
     },
     async read({ before, batches = 20 } = {}) {
+      if (before !== undefined && !STREAM_ID.test(before)) throw invalidCursor();
       const from = before === undefined ? '+' : `(${before}`;
       const found = pairs(textsOf(await scripts.run(READ, [stream], [from, batches + 1])));
       const page = found.slice(0, batches);

@@ -1,4 +1,10 @@
-import type { LogProcess, OutcomeBatch, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import {
+  batchBefore,
+  type LogProcess,
+  type OutcomeBatch,
+  type OutcomeLog,
+  type OutcomeRow,
+} from '@call-webhooks/core/stores';
 import { integer, text, type Statements } from './database.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -52,7 +58,7 @@ export function sqliteOutcomeLog(
     async read({ before, batches: limit = 20 } = {}) {
       const found = await select(
         `SELECT n, rows AS "rows" FROM ${batches} WHERE n < ? ORDER BY n DESC LIMIT ?`,
-        ...[Number(before ?? Number.MAX_SAFE_INTEGER), limit + 1],
+        ...[batchBefore(before) ?? Number.MAX_SAFE_INTEGER, limit + 1],
       );
       const page = found.slice(0, limit);
       const rows = page.flatMap((row) => (JSON.parse(text(row, 'rows')) as OutcomeRow[]).reverse());

@@ -54,9 +54,6 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
 /** How many dead jobs are read at once. */
 const PAGE = 200;
 
-/** The ids of jobs are whole numbers. */
-const idOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
-
 /**
  * The dead jobs of a queue as dead letters, for `redrive({ deadJobs })`. They are kept until they are
  * requeued or removed. `requeue` runs one once more, now: its attempts go on counting, and if this run fails,
@@ -69,10 +66,11 @@ const idOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
 export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
   const jobs = jobsOf('sqliteDeadJobs', queue);
   return deadJobs({
+    isId: (id) => /^[1-9]\d{0,14}$/.test(id),
     page: ({ after, ...range }) =>
-      jobs.deadAfter({ failedAt: after?.failedAt ?? 0, id: idOf(after?.id ?? '0') }, range, PAGE),
-    get: (id) => jobs.dead(idOf(id)),
-    requeue: (id) => jobs.retryDead(idOf(id)),
-    remove: (id) => jobs.discardDead(idOf(id)),
+      jobs.deadAfter({ failedAt: after?.failedAt ?? 0, id: Number(after?.id ?? 0) }, range, PAGE),
+    get: (id) => jobs.dead(Number(id)),
+    requeue: (id) => jobs.retryDead(Number(id)),
+    remove: (id) => jobs.discardDead(Number(id)),
   });
 }

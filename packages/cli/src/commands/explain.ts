@@ -1,5 +1,5 @@
 import { OUTCOMES } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
@@ -51,18 +51,15 @@ interface Explanation {
   readonly fix: string;
 }
 
-type Code = keyof typeof OUTCOMES | keyof typeof CONFIGURATION_ERRORS;
+type Code = keyof typeof OUTCOMES | keyof typeof THROWN_ERRORS;
 
-/** The outcomes of core, and the two errors in the configuration. */
-export const CODES = [
-  ...Object.keys(OUTCOMES),
-  ...Object.keys(CONFIGURATION_ERRORS),
-] as readonly Code[];
+/** The outcomes of core, and the errors that are thrown. */
+export const CODES = [...Object.keys(OUTCOMES), ...Object.keys(THROWN_ERRORS)] as readonly Code[];
 
 function explanationOf(code: Code): Explanation {
   if (!(code in OUTCOMES)) {
-    const { when, fix } = CONFIGURATION_ERRORS[code as keyof typeof CONFIGURATION_ERRORS];
-    return { code, status: null, service: 'thrown at start-up, never sent', when, fix };
+    const { thrown, when, fix } = THROWN_ERRORS[code as keyof typeof THROWN_ERRORS];
+    return { code, status: null, service: `thrown ${thrown}, never sent`, when, fix };
   }
   const { status, when, fix } = OUTCOMES[code as keyof typeof OUTCOMES];
   return { code, status, service: EFFECT_TEXT[effectOfStatus(status)], when, fix };

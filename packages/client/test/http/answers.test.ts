@@ -283,6 +283,14 @@ describe('a hostile answer', () => {
   });
 
   describe('refused before anything is sent', () => {
+    test.each(['', 'a\ud800', 7, null, {}, ['m']] as never[])('next %p', async (next) => {
+      const client = testClient(server.origin);
+      expect(await caught(client.events.list({ next }))).toBeInstanceOf(ConfigurationError);
+      expect(await caught(client.events.iterate({ next }).next())).toBeInstanceOf(
+        ConfigurationError,
+      );
+    });
+
     test.each([0, -1, 1.5, NaN, '5' as never])('limit %p', async (limit) => {
       const client = testClient(server.origin);
       expect(await caught(client.events.list({ limit }))).toBeInstanceOf(ConfigurationError);

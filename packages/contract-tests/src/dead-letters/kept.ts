@@ -21,7 +21,12 @@ export function kept({ letters }: DeadLettersTestContext): void {
       error: errorText,
       history: [{ at: letter.failedAt, source: 'webhook', attempt: 3, error: errorText }],
     });
-    expect(await letters().get(unique('nobody'))).toBeUndefined();
+    for (const nobody of [unique('nobody'), '', 'a\0b', '\ud800', `'; --`, 'x'.repeat(10_000)]) {
+      expect(await letters().get(nobody)).toBeUndefined();
+      expect(await letters().remove(nobody)).toBe(false);
+      expect(await letters().claim(nobody, { token: 'token', leaseMs: 1_000 })).toBeUndefined();
+      expect(await letters().settle(nobody, 'token')).toBe(false);
+    }
   });
 
   it('keeps the letters of two tenants apart, and two deliveries without a key', async () => {

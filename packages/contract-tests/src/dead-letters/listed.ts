@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { DeadLetterQuery } from '@call-webhooks/core/stores';
+import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
 import { after, allLetters, deadLetter, type DeadLettersTestContext } from './under-test.ts';
 
@@ -84,7 +85,29 @@ export function listed({ letters }: DeadLettersTestContext): void {
   });
 
   it('refuses a query that means nothing', async () => {
-    for (const query of [{ limit: 0 }, { cursor: 'nonsense' }])
-      await expect(letters().list(query)).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(letters().list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
+  });
+
+  it('takes any time as a limit', async () => {
+    const [first, last] = [new Date(-8.64e15), new Date(8.64e15)];
+    const eventName = unique('event');
+    await letters().put(deadLetter({ eventName }));
+    expect(await letters().count({ eventName, since: first, until: last })).toBe(1);
+    expect((await letters().list({ eventName, since: first })).letters).toHaveLength(1);
+    for (const none of [{ since: last }, { until: first }, { since: first, until: first }])
+      expect(await letters().count({ eventName, ...none })).toBe(0);
+  });
+
+  it('refuses a cursor that no list gave', async () => {
+    const eventName = unique('event');
+    for (let second = 0; second < 2; second++)
+      await letters().put(deadLetter({ eventName, failedAt: after(second * 1_000) }));
+    const { cursor } = await letters().list({ eventName, limit: 1 });
+    expect((await letters().list({ eventName, cursor })).letters).toHaveLength(1);
+    for (const garbage of [...badCursors(cursor!), `${cursor!}'`, 'k.an%20id'])
+      await expect(letters().list({ eventName, cursor: garbage })).rejects.toMatchObject({
+        name: 'WebhookError',
+        code: 'invalid-cursor',
+      });
   });
 }

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { OutcomeBatch, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
 import type { StoreTestContext } from './under-test.ts';
 
@@ -66,6 +67,17 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
       expect((await one.read()).rows).toEqual(rows);
       expect((await one.read({ batches: 2 })).rows).toEqual([second[0]]);
     }
+  });
+
+  it('refuses a cursor that no page of the log gave', async () => {
+    for (let written = 0; written < 3; written++) await log().append(batch([row()]));
+    const { before } = await log().read({ batches: 1 });
+    expect((await log().read({ before, batches: 1 })).rows).toHaveLength(1);
+    for (const garbage of [...badCursors(before!), '1.5', 'k3.0123456789abcdef01234567'])
+      await expect(log().read({ before: garbage })).rejects.toMatchObject({
+        name: 'WebhookError',
+        code: 'invalid-cursor',
+      });
   });
 
   it('adds counts exactly: three writers at once, batches in any order', async () => {

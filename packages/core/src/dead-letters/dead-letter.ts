@@ -110,7 +110,10 @@ export interface DeadLetterPage {
 
 /** Dead letters that can be read and removed: those of a store, or the dead jobs of a queue. */
 export interface DeadLetterList {
-  /** The letters that failed longest ago come first. */
+  /**
+   * The letters that failed longest ago come first.
+   * @throws WebhookError `invalid-options`, or `invalid-cursor` for a cursor that no list gave
+   */
   list(query?: DeadLetterQuery): Promise<DeadLetterPage>;
   get(id: string): Promise<StoredDeadLetter | undefined>;
   /** Removes a letter for good. @returns `false` if there is none with this id */

@@ -1,5 +1,6 @@
 import { checkOptions, option } from '../check-options.ts';
 import { fromBase64, toBase64 } from '../queue.ts';
+import { invalidCursor } from '../errors.ts';
 import { sha256, tenantKey } from '../store/keys.ts';
 import type {
   DeadLetter,
@@ -136,7 +137,27 @@ export interface CheckedDeadLetterQuery {
 
 /** The last millisecond that a `Date` can have. */
 const END_OF_TIME = 8.64e15;
-const CURSOR = /^([0-9a-z]{1,11})\.([\w:-]{1,200})$/;
+const MAX_CURSOR = 1_000;
+const LETTER_ID = /^[\w:-]{1,200}$/;
+
+/** The cursor of the page that comes after a letter. The id of a job may be any text. */
+const cursorOf = ({ failedAt, id }: DeadLetterPosition): string =>
+  `${failedAt.toString(36)}.${encodeURIComponent(id)}`;
+
+/** @throws WebhookError `invalid-cursor` for a text that `cursorOf` does not give */
+function positionOf(cursor: unknown, isId: (id: string) => boolean): DeadLetterPosition {
+  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR) throw invalidCursor();
+  const dot = cursor.indexOf('.');
+  try {
+    const failedAt = parseInt(cursor.slice(0, dot), 36);
+    const position = { failedAt, id: decodeURIComponent(cursor.slice(dot + 1)) };
+    const isPossible = failedAt >= 0 && failedAt <= END_OF_TIME && isId(position.id);
+    if (isPossible && cursorOf(position) === cursor) return position;
+  } catch {
+    // it is not encoded as we do
+  }
+  throw invalidCursor();
+}
 
 const rules = () => ({
   eventName: option.optional(option.text(/^/, 'expected the name of an event')),
@@ -152,26 +173,28 @@ const rules = () => ({
   since: option.optional(option.date()),
   until: option.optional(option.date()),
   limit: option.default(option.count(1, 1_000), 100),
-  cursor: option.optional(option.text(CURSOR, 'expected the cursor of a page')),
 });
 
 /**
  * Checks a query of a list of dead letters and fills in the defaults.
- * @throws WebhookError `invalid-options`
+ * @param isId whether a text may be the id of a letter, for lists whose ids are not those of `deadLetterId`
+ * @throws WebhookError `invalid-options`, or `invalid-cursor` for a cursor that no list gave
  */
 export function checkDeadLetterQuery(
   query: DeadLetterQuery | DeadLetterFilter = {},
+  isId = (id: string): boolean => LETTER_ID.test(id),
 ): CheckedDeadLetterQuery {
-  const { eventName, tenant, since, until, cursor, ...rest } = checkOptions('list', rules(), query);
-  const [, failedAt = '', id = ''] = CURSOR.exec(cursor ?? '') ?? [];
+  const { cursor, ...asked }: DeadLetterQuery = query;
+  const { eventName, tenant, since, until, ...rest } = checkOptions('list', rules(), asked);
   return {
     reason: rest.reason,
     limit: rest.limit,
     eventName: eventName === undefined ? undefined : storableName(eventName),
     tenant: tenant === undefined ? undefined : storableName(tenant),
-    since: since?.getTime() ?? 0,
-    until: until?.getTime() ?? END_OF_TIME,
-    after: cursor === undefined ? undefined : { failedAt: parseInt(failedAt, 36), id },
+    // No letter failed before 1970, and Postgres knows no time before 4713 BC.
+    since: Math.max(0, since?.getTime() ?? 0),
+    until: Math.max(0, until?.getTime() ?? END_OF_TIME),
+    after: cursor === undefined ? undefined : positionOf(cursor, isId),
   };
 }
 
@@ -183,5 +206,5 @@ export function deadLetterPage(letters: ListedDeadLetter[], limit: number): Dead
   const page = letters.slice(0, limit);
   const last = page.at(-1);
   if (!last || letters.length <= limit) return { letters: page };
-  return { letters: page, cursor: `${last.failedAt.getTime().toString(36)}.${last.id}` };
+  return { letters: page, cursor: cursorOf({ failedAt: last.failedAt.getTime(), id: last.id }) };
 }

@@ -1,3 +1,4 @@
+import { invalidCursor } from '../errors.ts';
 import type { Outcome } from '../outcomes.ts';
 
 /** What a store knows of an event: done, running, failed so far, or given up with a dead letter. */
@@ -65,6 +66,25 @@ export interface SeenProcess extends LogProcess {
   readonly seenAt: number;
 }
 
+/** Which part of the log is read. */
+export interface OutcomeLogQuery {
+  before?: string | undefined;
+  batches?: number | undefined;
+}
+
+/**
+ * The number of the batch before which a page of the log begins, for logs that number their batches.
+ * @returns `undefined` for the first page
+ * @throws WebhookError `invalid-cursor`
+ */
+export function batchBefore(before: unknown): number | undefined {
+  if (before === undefined) return undefined;
+  const number =
+    typeof before === 'string' && /^[1-9]\d{0,15}$/.test(before) ? Number(before) : NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw invalidCursor();
+}
+
 /**
  * A bounded log of outcomes, written by every receiver of a store: the newest 2,000 batches, and the
  * counters of 26 hours. No delivery waits for it.
@@ -74,13 +94,11 @@ export interface OutcomeLog {
   append(batch: OutcomeBatch): Promise<void>;
   /**
    * The newest rows first, of whole batches.
-   * @param query.before where the page before ended
+   * @param query.before the `before` of the page before
    * @param query.batches how many batches to read; 20 by default
+   * @throws WebhookError `invalid-cursor` for a `before` that the log of such a store never gives
    */
-  read(query?: {
-    before?: string | undefined;
-    batches?: number | undefined;
-  }): Promise<{ rows: OutcomeRow[]; before?: string | undefined }>;
+  read(query?: OutcomeLogQuery): Promise<{ rows: OutcomeRow[]; before?: string | undefined }>;
   /** The counters of the minutes (of the epoch) from `since` to `until`, both included. */
   counts(since: number, until: number): Promise<Map<number, Record<string, number>>>;
   /** The processes that wrote in the last 26 hours. */
@@ -138,9 +156,8 @@ export function memoryLog(): OutcomeLog {
   return {
     append: async (batch) => append(batch),
     async read({ before, batches: limit = 20 } = {}) {
-      const older = [...batches.values()]
-        .filter(({ at }) => before === undefined || at < Number(before))
-        .reverse();
+      const end = batchBefore(before) ?? Infinity;
+      const older = [...batches.values()].filter(({ at }) => at < end).reverse();
       const page = older.slice(0, limit);
       const rows = page.flatMap((batch) => (JSON.parse(batch.rows) as OutcomeRow[]).reverse());
       const hasMore = older.length > page.length;

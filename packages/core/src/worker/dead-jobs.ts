@@ -45,6 +45,11 @@ export type DeadJobRange = Pick<CheckedDeadLetterQuery, 'since' | 'until' | 'aft
 /** What an engine can do with its dead jobs. */
 export interface DeadJobEngine extends Pick<DeadJobs, 'requeue' | 'remove'> {
   /**
+   * Whether a job of the engine may have this id; any text without NUL by default. The other methods get no other
+   * id.
+   */
+  isId?(id: string): boolean;
+  /**
    * The first jobs of a range, as many as the engine reads at once, and none if the range has none. Those
    * that failed longest ago come first, then by id.
    */
@@ -82,8 +87,10 @@ function letterOf(job: DeadJobRecord): ListedDeadLetter {
 
 /** The dead jobs of an engine as dead letters, for `redrive({ deadJobs })`. */
 export function deadJobs(engine: DeadJobEngine): DeadJobs {
+  const isId = (id: string) => !id.includes('\0') && (engine.isId?.(id) ?? true);
+
   async function* matching(query: DeadLetterQuery | DeadLetterFilter | undefined) {
-    const { eventName, reason, tenant, ...range } = checkDeadLetterQuery(query);
+    const { eventName, reason, tenant, ...range } = checkDeadLetterQuery(query, isId);
     for (let jobs = await engine.page(range); jobs.length > 0; jobs = await engine.page(range))
       for (const letter of jobs.map(letterOf)) {
         range.after = { failedAt: letter.failedAt.getTime(), id: letter.id };
@@ -95,7 +102,7 @@ export function deadJobs(engine: DeadJobEngine): DeadJobs {
 
   return {
     async list(query) {
-      const { limit } = checkDeadLetterQuery(query);
+      const { limit } = checkDeadLetterQuery(query, isId);
       const letters: ListedDeadLetter[] = [];
       for await (const letter of matching(query)) if (letters.push(letter) > limit) break;
       return deadLetterPage(letters, limit);
@@ -106,11 +113,11 @@ export function deadJobs(engine: DeadJobEngine): DeadJobs {
       return count;
     },
     async get(id) {
-      const job = await engine.get(id);
+      const job = isId(id) ? await engine.get(id) : undefined;
       return job && { ...letterOf(job), rawBody: bodyOf(job.delivery) };
     },
-    requeue: (id) => engine.requeue(id),
-    remove: (id) => engine.remove(id),
+    requeue: async (id) => isId(id) && engine.requeue(id),
+    remove: async (id) => isId(id) && engine.remove(id),
   };
 }
 

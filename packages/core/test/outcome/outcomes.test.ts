@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { OUTCOMES, WebhookError } from '../../src/index.ts';
-import { CONFIGURATION_ERRORS, docsUrl, STATUS } from '../../src/internal.ts';
+import { THROWN_ERRORS, docsUrl, STATUS } from '../../src/internal.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -18,10 +18,7 @@ describe('the outcome table', () => {
   });
 
   it('describes each code and its fix', () => {
-    for (const { when, fix } of [
-      ...Object.values(OUTCOMES),
-      ...Object.values(CONFIGURATION_ERRORS),
-    ]) {
+    for (const { when, fix } of [...Object.values(OUTCOMES), ...Object.values(THROWN_ERRORS)]) {
       expect(when).toMatch(/^[A-Z].+\.$/);
       expect(fix).toMatch(/^[A-Z].+\.$/);
     }
@@ -42,7 +39,7 @@ describe('docsUrl', () => {
 
   it('links each code to a section of the docs', () => {
     const page = read('../../../../docs/outcomes.md');
-    for (const code of Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS }))
+    for (const code of Object.keys({ ...OUTCOMES, ...THROWN_ERRORS }))
       expect(page).toContain(`\n## ${code}\n`);
   });
 

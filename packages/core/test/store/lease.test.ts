@@ -332,7 +332,7 @@ describe('a query of dead letters', () => {
     [{ reason: 'handler-failed twice' }, "reason: expected 'handler-failed'"],
     [{ tenant: '' }, 'tenant: expected the name of a tenant, 1 to 128 characters'],
     [{ tenant: 'x'.repeat(129) }, 'tenant: expected the name of a tenant'],
-    [{ cursor: 'x' }, 'cursor: expected the cursor of a page'],
+    [{ cursor: 'x' }, 'This cursor is not one that this list gave'],
     [{ limits: 1 }, 'Invalid options of list'],
   ])('refuses %j, and says what it expects', (query, message) => {
     expect(() => checkDeadLetterQuery(query as DeadLetterQuery)).toThrow(message);
