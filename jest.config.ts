@@ -6,7 +6,7 @@ import type { Config } from 'jest';
 
 /** The unit and contract tests. They need nothing but Node. */
 const config: Config = {
-  testSequencer: '<rootDir>/scripts/install-for-tests.mjs',
+  testSequencer: '<rootDir>/scripts/test-sequencer.mjs',
   testEnvironment: 'node',
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],

@@ -1,5 +1,5 @@
 // `node scripts/install.mjs FOLDER [options of npm ci]` installs the packages of a folder with a lock file
-// of its own. `install-for-tests.mjs` does it for the folders of tests.
+// of its own. `test-sequencer.mjs` does it for the folders of tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
