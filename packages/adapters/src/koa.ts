@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
+import {
+  createReceiver,
+  WebhookError,
+  type HealthSource,
+  type Receiver,
+  type Store,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
+import { readiness, type ExtraEvents, type StandardSchema } from '@call-webhooks/core/internal';
 import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 
@@ -63,6 +69,26 @@ export function callWebhooks<
     return isOwn(context.path) ? respond(context) : next();
   };
   return Object.assign(handle, { receiver });
+}
+
+/**
+ * Creates a middleware that answers readiness probes: 200 while the receiver would accept a delivery,
+ * otherwise 503. It answers every request that gets to it, so give it a route.
+ * @param receiver a receiver, or the middleware that has one
+ * @throws WebhookError `invalid-options` if it is neither
+ * @example
+ * router.get('/ready', ready(hook)); // @koa/router
+ */
+export function ready(
+  receiver: HealthSource,
+): (context: Pick<KoaContext, 'status' | 'body' | 'set'>) => Promise<void> {
+  const respond = readiness(receiver);
+  return async (context) => {
+    const answer = await respond();
+    context.status = answer.status;
+    context.set(answer.headers);
+    context.body = answer.body;
+  };
 }
 
 /**

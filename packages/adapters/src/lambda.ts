@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import {
   createReceiver,
   WebhookError,
+  type HealthSource,
   type Logger,
   type Receiver,
   type ReceiverOptions,
@@ -12,6 +13,7 @@ import {
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   docsUrl,
+  readiness,
   safeLogger,
   type ExtraEvents,
   type StandardSchema,
@@ -111,6 +113,25 @@ export function callWebhooks<
     return responseTo(event, response);
   };
   return Object.assign(handle, { receiver });
+}
+
+/**
+ * Creates a function that answers readiness probes: 200 while the receiver would accept a delivery,
+ * otherwise 503. It takes the same events as the function of `callWebhooks`.
+ * @param receiver a receiver, or the function that has one
+ * @throws WebhookError `invalid-options` if it is neither. The function rejects with one for an event of
+ *   any other trigger.
+ * @example
+ * export const health = ready(handler);
+ */
+export function ready(
+  receiver: HealthSource,
+): (event: LambdaHttpEvent) => Promise<LambdaHttpResponse> {
+  const respond = readiness(receiver);
+  return async (event) => {
+    if (typeof methodOf(event) !== 'string') throw notHttp(event);
+    return responseTo(event, await respond());
+  };
 }
 
 /**
@@ -234,7 +255,7 @@ function timeoutWarning(
 /** The response in the form that the trigger of the event expects. */
 function responseTo(
   event: LambdaHttpEvent,
-  { status, headers, body }: ReceiverResponse,
+  { status, headers, body }: Pick<ReceiverResponse, 'status' | 'headers' | 'body'>,
 ): LambdaHttpResponse {
   const lists = Object.entries(headers).map(
     ([name, value]) => [name, [value]] as [string, string[]],

@@ -1,5 +1,5 @@
 export * from '@call-webhooks/core';
-export { callWebhooks, type WorkerContext, type WorkerFetch } from './receiver.ts';
+export { callWebhooks, ready, type WorkerContext, type WorkerFetch } from './receiver.ts';
 export {
   createQueueConsumer,
   type QueueBatch,

@@ -2,6 +2,7 @@ import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
+  readiness,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -42,4 +43,24 @@ export function callWebhooks<
       handlerFor(env)(request, { waitUntil: (work) => context.waitUntil(work) }),
     { receiver: (env: Env) => handlerFor(env).receiver },
   );
+}
+
+/**
+ * Creates a function that answers readiness probes in a Worker: 200 while the receiver would accept a
+ * delivery, otherwise 503. It answers every request that gets to it.
+ * @param hook the `fetch` that `callWebhooks` created
+ * @example
+ * const isReady = ready(hook);
+ * export default {
+ *   fetch: (request: Request, env: Env, context: WorkerContext) =>
+ *     new URL(request.url).pathname === '/ready' ? isReady(request, env) : hook(request, env, context),
+ * };
+ */
+export function ready<Env>(
+  hook: Pick<WorkerFetch<Env>, 'receiver'>,
+): (request: Request, env: Env) => Promise<Response> {
+  return async (_request, env) => {
+    const { status, headers, body } = await readiness(hook.receiver(env))();
+    return new Response(body, { status, headers });
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sign } from '@call-webhooks/core';
+import { generateSecret, sign } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import type {
   DurableObjectNamespace,
@@ -14,6 +14,7 @@ import {
   cloudflareQueue,
   createQueueConsumer,
   durableObjectStore,
+  ready,
   type ObjectNamespace,
   type QueueConsumerOptions,
   type QueuedDelivery,
@@ -125,6 +126,22 @@ describe('the queue', () => {
       503,
       { outcome: 'secret-unavailable' },
     ]);
+  });
+});
+
+describe('ready', () => {
+  const hook = callWebhooks((env: { SECRET: string }) => ({ secret: env.SECRET }));
+  const probe = async (env: { SECRET: string }) => {
+    const response = await ready(hook)(new Request('http://localhost/ready'), env);
+    return { status: response.status, body: await response.json() };
+  };
+
+  it('responds 200 while a delivery would be accepted, and 503 once the receiver closes', async () => {
+    const env = { SECRET: generateSecret() };
+    const up = { ok: true, closing: false, store: 'up' };
+    expect(await probe(env)).toEqual({ status: 200, body: up });
+    await hook.receiver(env).close();
+    expect(await probe(env)).toEqual({ status: 503, body: { ...up, ok: false, closing: true } });
   });
 });
 

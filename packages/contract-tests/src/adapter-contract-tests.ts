@@ -2,6 +2,7 @@ import { afterEach, describe } from '@jest/globals';
 import { generateSecret, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
 import { hostile } from './adapter/hostile.ts';
 import { outcomeTable } from './adapter/outcome-table.ts';
+import { probes } from './adapter/probes.ts';
 import { requests } from './adapter/requests.ts';
 import type { AdapterUnderTest, Started } from './adapter/under-test.ts';
 import { verification } from './adapter/verification.ts';
@@ -25,7 +26,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       const secret = generateSecret();
       const logger = collectingLogger();
       const outcomes: Outcome[] = [];
-      const { url, receiver, close } = await adapter.mount({
+      const { url, readyUrl, receiver, close } = await adapter.mount({
         secret,
         logger,
         onOutcome: (outcome) => void outcomes.push(outcome),
@@ -37,7 +38,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
         await close();
       }
       const sender = startSender(url, secret, always);
-      return { url, receiver, end, secret, sender, lines, entries, outcomes };
+      return { url, readyUrl, receiver, end, secret, sender, lines, entries, outcomes };
     }
 
     async function start(options?: Partial<ReceiverOptions>): Promise<Started> {
@@ -46,7 +47,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       return started;
     }
 
-    for (const part of [outcomeTable, verification, requests]) part({ start, mount, host });
+    for (const part of [outcomeTable, verification, requests, probes]) part({ start, mount, host });
     if (!host.readsBody) hostile({ start, mount, host });
   });
 }

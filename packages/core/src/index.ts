@@ -13,12 +13,13 @@ export {
   eventKey,
 } from './events/events.ts';
 export { type Around, defineHandlers, type Handler, type Handlers } from './events/handlers.ts';
-export { closeOnSignal, type CloseOnSignalOptions, ready, type ReadyHandler } from './lifecycle.ts';
+export { closeOnSignal, type CloseOnSignalOptions } from './lifecycle.ts';
 export type { OneAtATime } from './events/route.ts';
 export type { ReceiverOptions } from './options.ts';
 export { type Outcome, type OutcomeCode, OUTCOMES, type ReceiverResponse } from './outcomes.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export type { ReceiverRequest } from './receive.ts';
+export { type HealthSource, ready, type ReadyHandler } from './ready.ts';
 export { createReceiver, type Receiver } from './receiver.ts';
 export type { HandlerLogger, Logger } from './report/logger.ts';
 export type { Redact } from './report/redact.ts';

@@ -8,6 +8,7 @@ export type { CustomPayload, ExtraEvents, HandlerOptions, Run } from './events/h
 export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
 export { THROWN_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
+export { readiness, type ReadyResponse } from './ready.ts';
 export { createReceiverOnFirstUse, type Health } from './receiver.ts';
 export type {
   DeliveryMessage,

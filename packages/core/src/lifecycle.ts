@@ -1,50 +1,11 @@
-// What an app does around its receiver: it says whether it is ready, and closes when it is told to.
+// An app closes its receiver, its server and what its handlers use when it is told to.
 import * as z from 'zod/mini';
 import { checkOptions, option } from './check-options.ts';
 import { docsUrl } from './errors.ts';
-import type { Receiver } from './receiver.ts';
+import { partOf, type OrItsHandler } from './ready.ts';
 import { describeError } from './report/error-text.ts';
 import { safeLogger, type Logger } from './report/logger.ts';
 import { MAX_TIMER_MS } from './time.ts';
-
-type OrItsHandler<Part> = Part | { readonly receiver: Part };
-const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
-  'receiver' in given ? given.receiver : given;
-
-/** Answers a readiness probe, in whichever form the framework calls it. */
-export interface ReadyHandler {
-  /** For Express and `node:http`. */
-  (request: unknown, response: NodeResponse): Promise<void>;
-  /** For frameworks that take fetch's `Response`. */
-  (request?: unknown): Promise<Response>;
-}
-
-interface NodeResponse {
-  writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };
-}
-
-/**
- * Creates a handler for readiness probes: 200 while the receiver would accept a delivery, otherwise 503.
- * The body says what is down, but not why, since strangers may ask: `receiver.health()` does.
- * @param receiver a receiver, or a handler that has one
- * @example
- * app.get('/ready', ready(hook)); // Express, Fastify, Hono
- * export const GET = ready(POST); // Next, SvelteKit
- */
-export function ready(receiver: OrItsHandler<Pick<Receiver, 'health'>>): ReadyHandler {
-  const handle = async (_request?: unknown, response?: Partial<NodeResponse>) => {
-    const { store, queue, secrets, ...health } = await partOf(receiver).health();
-    const { ok, closing, overloaded } = health;
-    const states = { store: store.status, queue: queue?.status, secrets: secrets?.status };
-    const body = JSON.stringify({ ok, closing, overloaded, ...states });
-    const status = ok ? 200 : 503;
-    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-    if (!response?.writeHead) return new Response(body, { status, headers });
-    response.writeHead(status, headers).end(body);
-    return undefined;
-  };
-  return handle as ReadyHandler;
-}
 
 /** What has `close`: a server, a worker, a store. */
 export interface Closable {

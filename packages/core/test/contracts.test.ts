@@ -5,7 +5,7 @@ import {
   serveLocally,
   storeContractTests,
 } from '@call-webhooks/contract-tests';
-import { memoryDeadLetters, memoryStore } from '../src/index.ts';
+import { memoryDeadLetters, memoryStore, ready } from '../src/index.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { arrayQueue } from './array-queue.ts';
 
@@ -14,10 +14,13 @@ describe('the contract of adapters', () => {
     name: 'node:http',
     async mount(options) {
       const handler = createNodeHandler(options);
+      const probed = ready(handler);
       const { origin, close } = await serveLocally(
-        (request, response) => void handler(request, response),
+        (request, response) =>
+          void (request.url === '/ready' ? probed : handler)(request, response),
       );
-      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+      const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
+      return { url, readyUrl, receiver: handler.receiver, close };
     },
   });
 });

@@ -10,7 +10,6 @@ import {
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { closeOnSignal, memoryStore, ready, type CloseOnSignalOptions } from '../src/index.ts';
-import { webHandler } from '../src/web.ts';
 import { createTestReceiver, deferred, STARTED } from './support.ts';
 
 const open: Server[] = [];
@@ -30,41 +29,6 @@ afterEach(() => {
     clearTimeout(value as NodeJS.Timeout);
   jest.restoreAllMocks();
   for (const server of open.splice(0)) server.close().closeAllConnections();
-});
-
-describe('ready', () => {
-  it('answers 200 while the receiver would accept a delivery, with node:http and with fetch', async () => {
-    const { receiver } = createTestReceiver();
-    const handle = ready(receiver);
-    const { url } = await serve((request, response) => void handle(request, response));
-    for (const response of [await fetch(url), await handle(new Request(url))]) {
-      expect(response.status).toBe(200);
-      expect(response.headers.get('content-type')).toBe('application/json');
-      expect(response.headers.get('cache-control')).toBe('no-store');
-      expect(await response.json()).toEqual({ ok: true, closing: false, store: 'up' });
-    }
-  });
-
-  it('answers 503 once the receiver closes', async () => {
-    const { receiver } = createTestReceiver();
-    const handle = ready(webHandler(receiver));
-    await receiver.close();
-    const response = await handle();
-    expect([response.status, await response.json()]).toEqual([
-      503,
-      { ok: false, closing: true, store: 'up' },
-    ]);
-  });
-
-  it('says what is down, but not why', async () => {
-    const ping = () => Promise.reject(new Error('connect ECONNREFUSED db.internal:5432'));
-    const queue = { enqueue: () => Promise.resolve(), ping };
-    const response = await ready(createTestReceiver({ queue }).receiver)();
-    expect([response.status, await response.json()]).toEqual([
-      503,
-      { ok: false, closing: false, store: 'up', queue: 'down' },
-    ]);
-  });
 });
 
 it('close({ delayMs }) accepts deliveries until the load balancer knows that it is not ready', async () => {

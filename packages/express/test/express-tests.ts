@@ -9,7 +9,7 @@ import {
 import type express from 'express';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
-import { callWebhooks, keepRawBody } from '../src/index.ts';
+import { callWebhooks, keepRawBody, ready } from '../src/index.ts';
 
 const secret = generateSecret();
 const body = callBody('c1', 'call:completed', { spaced: 1, escaped: '\u00e9' }).replace(
@@ -23,8 +23,10 @@ export function expressTests(name: string, framework: typeof express): void {
     name,
     async mount(options) {
       const handler = callWebhooks(options);
-      const { origin, close } = await serveLocally(framework().all('/hook', handler));
-      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+      const app = framework().all('/hook', handler).get('/ready', ready(handler));
+      const { origin, close } = await serveLocally(app);
+      const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
+      return { url, readyUrl, receiver: handler.receiver, close };
     },
   });
 

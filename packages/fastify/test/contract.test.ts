@@ -1,7 +1,7 @@
 import { adapterContractTests } from '@call-webhooks/contract-tests';
 import fastify from 'fastify';
 import { createReceiver } from '@call-webhooks/core';
-import { callWebhooks } from '../src/index.ts';
+import { callWebhooks, ready } from '../src/index.ts';
 
 adapterContractTests({
   name: 'Fastify 5',
@@ -14,7 +14,9 @@ adapterContractTests({
     const app = fastify({ logger: { level: 'warn', stream: { write } } });
     const receiver = createReceiver(options);
     app.register(callWebhooks({ path: '/hook', receiver }));
+    app.get('/ready', ready(receiver));
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-    return { url: `${origin}/hook`, receiver, close: () => app.close() };
+    const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
+    return { url, readyUrl, receiver, close: () => app.close() };
   },
 });

@@ -1,13 +1,15 @@
 import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
-import { callWebhooks } from '../src/pages.ts';
+import { callWebhooks, ready } from '../src/pages.ts';
 
 adapterContractTests({
   name: 'Next.js Pages Router',
   async mount(options) {
     const handler = callWebhooks(options);
+    const probed = ready(handler);
     const { origin, close } = await serveLocally(
-      (request, response) => void handler(request, response),
+      (request, response) => void (request.url === '/ready' ? probed : handler)(request, response),
     );
-    return { url: `${origin}/hook`, receiver: handler.receiver, close };
+    const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
+    return { url, readyUrl, receiver: handler.receiver, close };
   },
 });

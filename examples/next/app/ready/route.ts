@@ -1,7 +1,5 @@
 import { ready } from '@call-webhooks/next';
 import { POST } from '../hook/route.ts';
 
-export const dynamic = 'force-dynamic';
-
 /** Whether this process would accept a delivery now. */
 export const GET = ready(POST);

@@ -1,6 +1,6 @@
 import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
 import Koa from 'koa';
-import { callWebhooks } from '../../src/koa.ts';
+import { callWebhooks, ready } from '../../src/koa.ts';
 
 for (const [name, path] of [
   ['Koa 3', '/hook'],
@@ -10,9 +10,11 @@ for (const [name, path] of [
     name,
     async mount(options) {
       const hook = callWebhooks({ path: '/hook', ...options });
-      const listener = new Koa().use(hook).callback();
+      const app = new Koa().use(hook).use(ready(hook));
+      app.silent = true; // clients that end a connection are a part of the tests
+      const listener = app.callback();
       const { origin, close } = await serveLocally((req, res) => void listener(req, res));
-      return { url: origin + path, receiver: hook.receiver, close };
+      return { url: origin + path, readyUrl: `${origin}/ready`, receiver: hook.receiver, close };
     },
   });
 }

@@ -1,6 +1,8 @@
 import { adapterContractTests } from '@call-webhooks/contract-tests';
-import { callWebhooks } from '../../src/lambda.ts';
+import { callWebhooks, ready, type LambdaHttpEvent } from '../../src/lambda.ts';
 import { serveTrigger, TRIGGERS } from './triggers.ts';
+
+const pathOf = (event: LambdaHttpEvent) => ('httpMethod' in event ? event.path : event.rawPath);
 
 for (const trigger of TRIGGERS) {
   adapterContractTests({
@@ -12,8 +14,12 @@ for (const trigger of TRIGGERS) {
     },
     async mount(options) {
       const handler = callWebhooks(options);
-      const { origin, close } = await serveTrigger(trigger, handler);
-      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+      const probed = ready(handler);
+      const { origin, close } = await serveTrigger(trigger, (event, context) =>
+        pathOf(event) === '/ready' ? probed(event) : handler(event, context),
+      );
+      const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
+      return { url, readyUrl, receiver: handler.receiver, close };
     },
   });
 }

@@ -8,7 +8,7 @@ import {
   startSender,
 } from '@call-webhooks/contract-tests';
 import Koa3, { type Middleware } from 'koa';
-import { callWebhooks, generateSecret } from '../../src/koa.ts';
+import { callWebhooks, generateSecret, ready } from '../../src/koa.ts';
 
 const installed = createRequire(import.meta.url);
 
@@ -29,9 +29,9 @@ adapterContractTests({
   name: 'Koa 2',
   async mount(options) {
     const hook = callWebhooks({ path: '/hook', ...options });
-    const listener = new Koa2().use(hook).use(bodyParser()).callback();
+    const listener = new Koa2().use(hook).use(bodyParser()).use(ready(hook)).callback();
     const { origin, close } = await serveLocally((req, res) => void listener(req, res));
-    return { url: `${origin}/hook`, receiver: hook.receiver, close };
+    return { url: `${origin}/hook`, readyUrl: `${origin}/ready`, receiver: hook.receiver, close };
   },
 });
 

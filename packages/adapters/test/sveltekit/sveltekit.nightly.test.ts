@@ -6,7 +6,7 @@ import {
   serveLocally,
   startSender,
 } from '@call-webhooks/contract-tests';
-import { callWebhooks, generateSecret, type SvelteKitEvent } from '../../src/sveltekit.ts';
+import { callWebhooks, generateSecret, ready, type SvelteKitEvent } from '../../src/sveltekit.ts';
 import { buildApp, built, startApp, typeErrors, type RunningApp } from './built-app.ts';
 
 let serve: RequestListener;
@@ -30,12 +30,18 @@ for (const path of ['/receiver', '/receiver/']) {
     },
     async mount(options) {
       const handler = callWebhooks(options);
+      const probed = ready(handler);
       // The built app has one route for all receivers of these tests.
       const { origin, close } = await serveLocally((request, response) => {
-        mounted.mountedHandler = handler;
+        mounted.mountedHandler = request.url === '/receiver?ready' ? probed : handler;
         serve(request, response);
       });
-      return { url: origin + path, receiver: handler.receiver, close };
+      return {
+        url: origin + path,
+        readyUrl: `${origin}/receiver?ready`,
+        receiver: handler.receiver,
+        close,
+      };
     },
   });
 }

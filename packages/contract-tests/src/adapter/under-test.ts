@@ -6,6 +6,8 @@ import type { Sender } from '../sender.ts';
 export interface Mounted {
   /** Where deliveries go. */
   url: string;
+  /** Where `ready` answers probes. */
+  readyUrl: string;
   receiver: Receiver;
   close(): Promise<void>;
 }

@@ -1,0 +1,113 @@
+// Answers readiness probes, in the form in which a framework asks.
+import { WebhookError } from './errors.ts';
+import type { Receiver } from './receiver.ts';
+
+/** A receiver or the like, or a handler that has one. */
+export type OrItsHandler<Part> = Part | { readonly receiver: Part };
+
+export const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
+  'receiver' in given ? given.receiver : given;
+
+/** What `ready` asks: a receiver, or a handler that has one. */
+export type HealthSource = OrItsHandler<Pick<Receiver, 'health'>>;
+
+/** Answers a readiness probe, in whichever form the framework calls it. */
+export interface ReadyHandler {
+  /** For Express, Nest, the Pages Router of Next and `node:http`; and for Fastify, with its reply. */
+  (request: unknown, response: NodeResponse | FastifyReply): Promise<void>;
+  /** For what takes fetch's `Response`: called with a `Request`, or with a context that has one. */
+  (request?: unknown): Promise<Response>;
+}
+
+interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };
+}
+
+interface FastifyReply {
+  code(status: number): FastifyReply;
+  headers(headers: Record<string, string>): FastifyReply;
+  send(body: string): unknown;
+}
+
+/** The response to a readiness probe. */
+export interface ReadyResponse {
+  readonly status: 200 | 503;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/**
+ * Creates a handler for readiness probes: 200 while the receiver would accept a delivery, otherwise 503.
+ * The body says what is down, but not why, since strangers may ask: `receiver.health()` does.
+ * @param receiver a receiver, or a handler that has one
+ * @throws WebhookError `invalid-options` if it is neither. The handler rejects with one if the framework
+ *   calls it in a form that it does not know: Koa, AWS Lambda and Cloudflare have a `ready` in their
+ *   adapters.
+ * @example
+ * app.get('/ready', ready(hook)); // Express, Fastify, Hono
+ * export const GET = ready(POST); // Next, SvelteKit
+ */
+export function ready(receiver: HealthSource): ReadyHandler {
+  const respond = readiness(receiver);
+  const handle = async (request?: unknown, response?: unknown) => {
+    // Before anything else: Next prerenders a route that reads nothing of its request.
+    const write = writerFor(request, response);
+    return write(await respond());
+  };
+  return handle as ReadyHandler;
+}
+
+/**
+ * What `ready` responds, for adapters that send it in another form.
+ * @throws WebhookError `invalid-options` for what has no receiver
+ */
+export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
+  const object = Object(given) as { health?: unknown };
+  if (!('receiver' in object) && typeof object.health !== 'function')
+    throw new WebhookError(
+      'invalid-options',
+      'ready: expected a receiver, or a handler that has one, such as the result of callWebhooks.',
+    );
+  return async () => {
+    const { store, queue, secrets, ...health } = await partOf(given).health();
+    const { ok, closing, overloaded } = health;
+    const states = { store: store.status, queue: queue?.status, secrets: secrets?.status };
+    return {
+      status: ok ? 200 : 503,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+      body: JSON.stringify({ ok, closing, overloaded, ...states }),
+    };
+  };
+}
+
+type Part = Record<string, unknown> | undefined;
+const has = (object: Part, ...methods: string[]) =>
+  methods.every((name) => typeof object?.[name] === 'function');
+
+/** @throws WebhookError `invalid-options` for a form that no framework of ours uses */
+function writerFor(request: unknown, response: unknown): (answer: ReadyResponse) => unknown {
+  const asked = Object(response) as NonNullable<Part>;
+  if (has(asked, 'writeHead'))
+    return ({ status, headers, body }) => {
+      (response as NodeResponse).writeHead(status, headers).end(body);
+    };
+  // Its handlers may return a Response as well, but not where Nest calls them.
+  if (has(asked, 'code', 'headers', 'send'))
+    return ({ status, headers, body }) =>
+      (response as FastifyReply).code(status).headers(headers).send(body);
+  if (request === undefined || isOfFetch(request))
+    return ({ status, headers, body }) => new Response(body, { status, headers });
+  throw new WebhookError(
+    'invalid-options',
+    "ready: the framework called it with neither fetch's Request, nor a context that has one, nor the request and response of node:http or Fastify. For Koa, AWS Lambda and Cloudflare, import ready from @call-webhooks/adapters/koa, @call-webhooks/adapters/lambda or @call-webhooks/cloudflare.",
+  );
+}
+
+/** Fetch's `Request`, or a context with one: of SvelteKit, Astro, React Router, Elysia, h3 or Hono. */
+function isOfFetch(given: unknown): boolean {
+  const context = Object(given) as { request?: Part; req?: Part };
+  const { request, req } = context;
+  return [context as Part, request, req, req?.['raw'] as Part].some((one) =>
+    has(one?.['headers'] as Part, 'get'),
+  );
+}
