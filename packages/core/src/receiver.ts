@@ -205,7 +205,7 @@ async function checkHealth(setup: Setup): Promise<Health> {
   let secretIds: string[] | undefined;
   const askSecrets = async () => {
     const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
-    secretIds = keys.map(({ id }) => id);
+    secretIds = [...new Set(keys.map(({ id }) => id))];
   };
   const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
     ping(store),
@@ -239,8 +239,8 @@ async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
 }
 
 /** A provider that says what is wrong with a secret. */
-const fail = (secret: unknown) => () => {
-  keysOf(secret);
+const fail = (secret: unknown) => async () => {
+  await keysOf(secret);
   return undefined;
 };
 

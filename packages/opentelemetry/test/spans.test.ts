@@ -35,7 +35,7 @@ describe('receivers', () => {
         'call_webhooks.attempt': 1,
         'call_webhooks.outcome': 'handled',
         'call_webhooks.lag_ms': expect.any(Number),
-        'call_webhooks.secret_id': 'secret-1',
+        'call_webhooks.secret_id': expect.stringMatching(/^secret-[0-9a-f]{8}$/),
       });
       expect(delivery.status.code).toBe(SpanStatusCode.UNSET);
       const children = sdk.spans().filter((span) => span !== delivery);

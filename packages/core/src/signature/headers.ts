@@ -16,6 +16,11 @@ export interface SignatureHeaders {
 }
 
 const DEFAULT_PREFIX = 'X-Service';
+const DEFAULT_NAMES = {
+  id: 'x-service-webhook-id',
+  timestamp: 'x-service-timestamp',
+  signature: 'x-service-signature',
+};
 
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 // An id has no dot, so that the signed text `id.timestamp.body` has only one reading. It has no
@@ -36,6 +41,7 @@ export const isSendable = (webhookId: string, timestamp: string): boolean =>
  * @throws WebhookError `invalid-options` for a prefix that makes no valid header name
  */
 export function headerNames(prefix?: HeaderPrefix): HeaderNames {
+  if (prefix === undefined) return DEFAULT_NAMES;
   const { id, timestamp, signature } = casedHeaderNames(prefix);
   return {
     id: id.toLowerCase(),

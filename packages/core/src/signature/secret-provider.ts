@@ -7,7 +7,7 @@ import { describeError, loggedFailure, redactedError } from '../report/error-tex
 import { LineLimit } from '../report/logger.ts';
 import { isTenantName } from '../store/keys.ts';
 import type { Deadlines } from '../time.ts';
-import { keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
+import { generateSecret, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
 
 /** What a provider is asked for. */
 export interface SecretRequest {
@@ -240,11 +240,13 @@ export class TenantKeys {
   #keysOf(name: string): KeySource {
     const known = this.#tenants.get(name) ?? this.#strangers.get(name);
     if (known) return known;
+    let decoy: string | undefined;
     const load = async (request: { webhookId: string; refresh: boolean }) => {
       const secret = await this.#lookUp({ tenant: name, ...request });
       const isStranger = isNone(secret);
       source.mismatch = isStranger ? 'There is no secret for this tenant.' : undefined;
-      if (isStranger) return this.#keysOfNobody();
+      // Prepared as a tenant's secret is, so that the time of the answer doesn't tell them apart.
+      if (isStranger) return keysOf((decoy ??= generateSecret()));
       this.#strangers.delete(name);
       this.#tenants.set(name, source);
       return keysOf(secret);

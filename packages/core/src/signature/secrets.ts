@@ -1,5 +1,7 @@
-import { prepareKey } from '#platform';
-import { WebhookError } from '../errors.ts';
+import { LRUCache } from 'lru-cache';
+import { hmacBase64, prepareKey } from '#platform';
+import { settle, WebhookError } from '../errors.ts';
+import { redactId } from '../report/redact.ts';
 import type { HmacKey } from '../platform/platform.ts';
 
 const PREFIX = 'whsec_';
@@ -13,14 +15,19 @@ const SEPARATORS = /[ \t\r\n\f\v,]+/;
 
 /** A signing secret, `whsec_…`, with a name that may be logged. */
 export interface NamedSecret {
+  /** What logs, health and the console call the secret. It stays the same when the secret is rotated. */
   readonly id: string;
-  readonly secret: string;
+  /** `undefined` (an unset variable of the environment) compiles, and is refused at start-up. */
+  readonly secret: string | undefined;
 }
 
 /**
  * One secret, or all that are valid now: one for each action, or old and new during a rotation. A text
  * may hold several, separated by commas, white space or lines. `undefined` in a list is a secret that
- * is missing.
+ * is missing, which is refused at start-up.
+ *
+ * A secret without a name is called `secret-` and a fingerprint of eight hexadecimal digits, which
+ * nobody can turn back into the secret.
  */
 export type Secret = string | NamedSecret | readonly (string | NamedSecret | undefined)[];
 
@@ -42,68 +49,122 @@ export interface KeySource {
   hasVerified?: boolean | undefined;
 }
 
-/** How many prepared keys are kept. */
-const MAX_CACHED = 64;
-const keyCache = new Map<string, HmacKey>();
-
 /**
- * Decodes secrets and prepares their keys. The same text is prepared only once in a process. A
- * secret without a name is called `secret-1`, `secret-2` and so on, by its position.
- * @throws WebhookError `invalid-secret`
+ * What a fingerprint is the HMAC of, with the secret as its key. No delivery is signed over such a
+ * text: it has no dots.
  */
-export function keysOf(secret: unknown): readonly Key[] {
-  const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  if (list.length === 0)
-    throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');
-  const found = list.flatMap((item, index) =>
-    namedTexts(item, list.length > 1 ? ` at position ${String(index + 1)} of the list` : ''),
-  );
-  return found.map(({ id, text }, index) => ({
-    id: id ?? `secret-${String(index + 1)}`,
-    hmac: keyOf(text),
-  }));
+const FINGERPRINT = 'call-webhooks: the fingerprint of a secret';
+const NOTHING = new Uint8Array();
+
+/** Eight hexadecimal digits that tell secrets apart, and tell nothing about them. */
+async function fingerprintOf(hmac: HmacKey): Promise<string> {
+  const digest = await hmacBase64(hmac, FINGERPRINT, NOTHING);
+  const bytes = Array.from(atob(digest.slice(0, 8)), (char) => char.charCodeAt(0));
+  return bytes
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .slice(0, 8);
 }
 
-/** The secrets of one item of a list. @param where ends "The signing secret …" in messages */
-function namedTexts(item: unknown, where: string): { id?: string; text: string }[] {
-  if (typeof item !== 'object' || item === null)
-    return secretTexts(item, where).map((text) => ({ text }));
-  const { id, secret } = item as Partial<NamedSecret>;
+/** The secrets of one text, prepared. */
+class Prepared {
+  readonly hmacs: readonly HmacKey[];
+  #unnamed: Promise<readonly Key[]> | undefined;
+
+  constructor(texts: readonly string[]) {
+    this.hmacs = texts.map((text) => prepareKey(secretBytes(text)));
+  }
+
+  /** Not before they are needed: some runtimes forbid asynchronous work at import. */
+  get unnamed(): Promise<readonly Key[]> {
+    return (this.#unnamed ??= this.#named('secret'));
+  }
+
+  /** Several secrets under one name are told apart by their fingerprints, which a rotation doesn't change. */
+  async named(name: string): Promise<readonly Key[]> {
+    const [hmac] = this.hmacs;
+    return this.hmacs.length === 1 && hmac ? [{ id: name, hmac }] : this.#named(name);
+  }
+
+  async #named(name: string): Promise<readonly Key[]> {
+    const keys: Key[] = [];
+    for (const hmac of this.hmacs) keys.push({ id: `${name}-${await fingerprintOf(hmac)}`, hmac });
+    return keys;
+  }
+}
+
+/** By their texts, so that neither a call of `verify` nor an answer of a provider prepares them again. */
+const prepared = new LRUCache<string, Prepared>({ max: 64 });
+
+/** Checked secrets. Their keys get their names when they are first asked for. */
+type CheckedSecrets = () => Promise<readonly Key[]>;
+
+/**
+ * Checks secrets and prepares their keys.
+ * @throws WebhookError `invalid-secret`
+ */
+function checkedSecrets(secret: unknown): CheckedSecrets {
+  if (!Array.isArray(secret)) return checkedItem(secret, '');
+  const list: readonly unknown[] = secret;
+  if (list.length === 0)
+    throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');
+  const items = list.map((item, index) =>
+    checkedItem(item, list.length > 1 ? ` at position ${String(index + 1)} of the list` : ''),
+  );
+  return async () => {
+    const all: Key[] = [];
+    for (const keys of items) all.push(...(await keys()));
+    return all;
+  };
+}
+
+/** @param where ends "The signing secret …" in messages */
+function checkedItem(item: unknown, where: string): CheckedSecrets {
+  if (!isNamed(item)) {
+    const keys = preparedText(item, where);
+    return () => keys.unnamed;
+  }
+  const { id, secret } = item;
   if (typeof id !== 'string' || id === '') {
     throw new WebhookError(
       'invalid-secret',
       'A named secret is { id, secret }, where id is a non-empty string for the logs.',
     );
   }
-  const texts = secretTexts(secret, where);
-  return texts.map((text, index) => ({
-    id: texts.length > 1 ? `${id}-${String(index + 1)}` : id,
-    text,
-  }));
+  const keys = preparedText(secret, ` "${redactId(id)}"${where}`);
+  return () => keys.named(id);
 }
+
+/** What has an id or a secret is meant to be a named secret, whatever is missing or wrong. */
+const isNamed = (item: unknown): item is { id?: unknown; secret?: unknown } =>
+  typeof item === 'object' && item !== null && ('id' in item || 'secret' in item);
+
+function preparedText(text: unknown, where: string): Prepared {
+  const known = typeof text === 'string' ? prepared.get(text) : undefined;
+  if (known) return known;
+  const keys = new Prepared(secretTexts(text, where));
+  prepared.set(text as string, keys);
+  return keys;
+}
+
+/**
+ * The keys of secrets. The same text is prepared only once in a process, as long as it is remembered.
+ * Rejects with WebhookError `invalid-secret`.
+ */
+export const keysOf = async (secret: unknown): Promise<readonly Key[]> => checkedSecrets(secret)();
 
 /** Whether a secret, or one of a list, is an unset or empty variable. */
 export const isSecretMissing = (secret: unknown): boolean =>
   (Array.isArray(secret) ? (secret as unknown[]) : [secret]).some((item) => {
-    const text: unknown =
-      typeof item === 'object' && item !== null ? (item as Partial<NamedSecret>).secret : item;
+    const text: unknown = isNamed(item) ? item.secret : item;
     return text === undefined || (typeof text === 'string' && splitSecrets(text).length === 0);
   });
 
 /** @throws WebhookError `invalid-secret` */
-export function fixedKeys(secret: Secret): KeySource {
-  const keys = Promise.resolve(keysOf(secret));
-  return { current: () => keys, refresh: () => Promise.resolve(undefined) };
-}
-
-function keyOf(text: string): HmacKey {
-  const cached = keyCache.get(text);
-  if (cached) return cached;
-  const key = prepareKey(secretBytes(text));
-  // Bounded, in case a provider returns a new secret on each call.
-  if (keyCache.size >= MAX_CACHED) keyCache.clear();
-  keyCache.set(text, key);
-  return key;
+export function fixedKeys(secret: unknown): KeySource {
+  const current = checkedSecrets(secret);
+  let keys: Promise<readonly Key[]> | undefined;
+  return { current: () => (keys ??= current()), refresh: () => Promise.resolve(undefined) };
 }
 
 /** @param text one secret that `secretTexts` returned */
@@ -133,8 +194,7 @@ export function generateSecret(bytes = 24): string {
  */
 export function secretTexts(text: unknown, where = ''): string[] {
   if (text === undefined) throw invalid(where, 'is undefined. Is the environment variable set?');
-  if (typeof text !== 'string')
-    throw invalid(where, `is not a string but ${text === null ? 'null' : typeof text}.`);
+  if (typeof text !== 'string') throw notText(text, where);
   const texts = splitSecrets(text);
   if (texts.length === 0) throw invalid(where, 'is empty. Is the environment variable set?');
   for (const [index, one] of texts.entries()) {
@@ -178,6 +238,32 @@ function problemWith(text: string): string | undefined {
   const bytes = Math.floor((unpadded * 3) / 4);
   if (bytes >= MIN_BYTES) return undefined;
   return `is too short: it has ${String(bytes)} bytes and needs at least ${String(MIN_BYTES)}.`;
+}
+
+/** What is passed in the place of a secret's text, each with its own remedy. */
+function notText(value: unknown, where: string): WebhookError {
+  if (ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object ArrayBuffer]')
+    return invalid(
+      where,
+      'is bytes, not text.',
+      "Pass the text that begins with whsec_. If it was read from a file, read it as text: readFileSync(path, 'utf8').",
+    );
+  if (typeof (value as { then?: unknown } | null)?.then === 'function') {
+    void settle(value, () => undefined); // a promise that rejects must not end the process
+    return invalid(
+      where,
+      'is a promise, not text.',
+      'Await it first, or pass a function as secret that returns it, such as `secret: () => loadSecret()`.',
+    );
+  }
+  if (typeof value === 'function')
+    return invalid(
+      where,
+      'is a function.',
+      'Pass one function as secret, instead of a list; it may return several secrets.',
+    );
+  const kind = value === null ? 'null' : `a value of the type ${typeof value}`;
+  return invalid(where, `is not a text but ${kind}.`);
 }
 
 const invalid = (where: string, problem: string, fix = FIX) =>

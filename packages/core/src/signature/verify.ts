@@ -94,8 +94,11 @@ export interface VerifyOptions extends Pick<
   ReceiverOptions,
   'headerPrefix' | 'toleranceSeconds' | 'now'
 > {
-  /** One signing secret, or several of which any may match. */
-  secret: Secret;
+  /**
+   * One signing secret, or several of which any may match. `undefined` (an unset variable of the
+   * environment) compiles, and throws.
+   */
+  secret: Secret | undefined;
 }
 
 /** What is known about a verified delivery. */
@@ -136,8 +139,8 @@ export async function verify(
 
 /** What to sign, and how. */
 export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix'> {
-  /** `whsec_…` */
-  secret: string;
+  /** `whsec_…`. `undefined` (an unset variable of the environment) compiles, and throws. */
+  secret: string | undefined;
   /** The exact body that will be sent. A string is signed as UTF-8. */
   body: Uint8Array | string;
   /** A new UUID by default, like every attempt of the service has. */
@@ -157,7 +160,7 @@ export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix'> {
  * await fetch(url, { method: 'POST', headers, body });
  */
 export async function sign(options: SignOptions): Promise<Record<string, string>> {
-  const [key] = keysOf(options.secret) as [Key]; // there is one at least
+  const [key] = (await keysOf(options.secret)) as [Key]; // there is one at least
   const names = casedHeaderNames(options.headerPrefix);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));

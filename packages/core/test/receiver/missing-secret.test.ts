@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, verify, type ReceiverOptions } from '../../src/index.ts';
-import { delivery, Lines, NOW, OTHER_SECRET, RECORDING, SECRET, STARTED } from '../support.ts';
+import {
+  delivery,
+  Lines,
+  NOW,
+  OTHER_SECRET,
+  OTHER_SECRET_ID,
+  RECORDING,
+  SECRET,
+  SECRET_ID,
+  STARTED,
+} from '../support.ts';
 
 const FOREIGN = generateSecret();
 const MISSING = 'its secret may be missing: each webhook action has its own';
@@ -18,10 +28,12 @@ async function linesOf(options: Pick<ReceiverOptions, 'secret'>, ...signers: str
 describe('the line of a delivery that no configured secret signed', () => {
   it('says how many there are, and that one may be missing, before any delivery was verified', async () => {
     const [one] = await linesOf({ secret: SECRET }, FOREIGN);
-    expect(one).toContain('The only configured secret (secret-1) does not match');
+    expect(one).toContain(`The only configured secret (${SECRET_ID}) does not match`);
     expect(one).toContain(`${NOTHING_YET}, so the secret of this action may be missing`);
     const [two] = await linesOf({ secret: `${SECRET},${OTHER_SECRET}` }, FOREIGN);
-    expect(two).toContain('None of the 2 configured secrets (secret-1, secret-2) matches');
+    expect(two).toContain(
+      `None of the 2 configured secrets (${SECRET_ID}, ${OTHER_SECRET_ID}) matches`,
+    );
   });
 
   it('leaves the rotation open once deliveries were verified', async () => {

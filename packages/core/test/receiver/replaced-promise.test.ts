@@ -17,6 +17,7 @@ import {
   NOW,
   OTHER_SECRET,
   SECRET,
+  SECRET_ID,
   STARTED,
 } from '../support.ts';
 
@@ -76,7 +77,7 @@ describe.each([
   it('verify() accepts a genuine delivery and refuses a forged one', async () => {
     const options = { secret: SECRET, now: () => NOW };
     const forged = await delivery(STARTED, { secret: OTHER_SECRET });
-    expect(await verify(await delivery(STARTED), options)).toMatchObject({ secretId: 'secret-1' });
+    expect(await verify(await delivery(STARTED), options)).toMatchObject({ secretId: SECRET_ID });
     await expect(async () => verify(forged, options)).rejects.toThrow('The only configured secret');
   });
 
@@ -105,7 +106,7 @@ describe('another realm', () => {
     const headers = await sign({ secret: SECRET, body, timestamp: new Date(NOW) });
     const now = () => NOW;
     expect(await verify({ headers, body }, { secret: SECRET, now })).toMatchObject({
-      secretId: 'secret-1',
+      secretId: SECRET_ID,
     });
     const seen: unknown[] = [];
     const { receiver } = createTestReceiver({

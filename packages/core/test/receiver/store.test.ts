@@ -9,7 +9,17 @@ import {
 } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
-import { bytes, createTestReceiver, deferred, NOW, SECRET, STARTED } from '../support.ts';
+import {
+  bytes,
+  createTestReceiver,
+  deferred,
+  NOW,
+  OTHER_SECRET,
+  OTHER_SECRET_ID,
+  SECRET,
+  SECRET_ID,
+  STARTED,
+} from '../support.ts';
 import { slow } from './slow-receiver.ts';
 
 const fail = () => {
@@ -262,13 +272,13 @@ describe('receiver.health()', () => {
       ok: true,
       closing: false,
       store: up,
-      secretIds: ['secret-1'],
+      secretIds: [SECRET_ID],
     });
     const ping = () => Promise.resolve('PONG');
     const { receiver } = createTestReceiver({ queue: { enqueue, ping } });
     expect(await receiver.health()).toEqual({
       ...{ ok: true, closing: false, store: up, queue: up },
-      secretIds: ['secret-1'],
+      secretIds: [SECRET_ID],
     });
   });
 
@@ -295,7 +305,7 @@ describe('receiver.health()', () => {
       closing: false,
       store: unknown,
       queue: unknown,
-      secretIds: ['secret-1'],
+      secretIds: [SECRET_ID],
     });
   });
 
@@ -330,11 +340,11 @@ describe('receiver.health()', () => {
   });
 
   it('names the configured secrets, never their values', async () => {
-    const secret = [{ id: 'old', secret: SECRET }, generateSecret()];
+    const secret = [{ id: 'old', secret: SECRET }, OTHER_SECRET];
     const { receiver } = createTestReceiver({ secret });
-    expect((await receiver.health()).secretIds).toEqual(['old', 'secret-2']);
+    expect((await receiver.health()).secretIds).toEqual(['old', OTHER_SECRET_ID]);
     const provided = createTestReceiver({ secret: () => secret }).receiver;
-    expect((await provided.health()).secretIds).toEqual(['old', 'secret-2']);
+    expect((await provided.health()).secretIds).toEqual(['old', OTHER_SECRET_ID]);
   });
 
   it('is not ok while a secret provider fails', async () => {

@@ -1,9 +1,9 @@
-import crypto from 'node:crypto';
+import crypto, { createHmac } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createReceiver, generateSecret, sign, verify, type Secret } from '../../src/index.ts';
 import type { WebhookError } from '../../src/index.ts';
-import { SECRET, SEED } from '../support.ts';
+import { SECRET, SECRET_ID, SEED } from '../support.ts';
 
 const OTHER = generateSecret();
 const THIRD = generateSecret();
@@ -21,6 +21,12 @@ const refused = (secret: unknown) => {
   return message;
 };
 const body = new TextEncoder().encode('{"eventName":"call:started"}');
+/** What a secret without a name is called. */
+const idOf = (secret: string, name = 'secret') => {
+  const hmac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'));
+  hmac.update('call-webhooks: the fingerprint of a secret');
+  return `${name}-${hmac.digest('hex').slice(0, 8)}`;
+};
 /** The ids of the secrets that verify what each of these signs. */
 const idsOf = (secret: Secret, ...signers: string[]) =>
   Promise.all(
@@ -42,7 +48,7 @@ describe('a text with several secrets', () => {
     ['an empty line', '\n\n'],
   ])('is a list: separated by %s', async (_name, separator) => {
     const secret = [SECRET, OTHER, THIRD].join(separator);
-    const ids = ['secret-1', 'secret-2', 'secret-3'];
+    const ids = [SECRET, OTHER, THIRD].map((one) => idOf(one));
     expect(await idsOf(secret, SECRET, OTHER, THIRD)).toEqual(ids);
     expect(await idsOf([secret], SECRET, OTHER, THIRD)).toEqual(ids);
   });
@@ -53,20 +59,20 @@ describe('a text with several secrets', () => {
     ['white space around it', ` \t${SECRET} \r\n`],
     ['commas in a row', `,${SECRET},,`],
   ])('may have %s', async (_name, secret) => {
-    expect(await idsOf(secret, SECRET)).toEqual(['secret-1']);
+    expect(await idsOf(secret, SECRET)).toEqual([SECRET_ID]);
   });
 
   it('may end in the padding of base64', async () => {
     const padded = [generateSecret(16), generateSecret(17)];
-    expect(await idsOf(padded.join(' '), ...padded)).toEqual(['secret-1', 'secret-2']);
+    expect(await idsOf(padded.join(' '), ...padded)).toEqual(padded.map((one) => idOf(one)));
   });
 
   it('may be an item of a list, and have a name', async () => {
     const { id, secret } = { id: 'calls', secret: `${SECRET},${OTHER}` };
     expect(await idsOf([{ id, secret }, THIRD], SECRET, OTHER, THIRD)).toEqual([
-      'calls-1',
-      'calls-2',
-      'secret-3',
+      idOf(SECRET, 'calls'),
+      idOf(OTHER, 'calls'),
+      idOf(THIRD),
     ]);
   });
 
@@ -81,15 +87,38 @@ describe('a text with several secrets', () => {
   it('signs with the first one', async () => {
     const headers = await sign({ secret: `${SECRET},${OTHER}`, body });
     const { secretId } = await verify({ headers, body }, { secret: [OTHER, SECRET] });
-    expect(secretId).toBe('secret-2');
+    expect(secretId).toBe(SECRET_ID);
   });
 });
 
 describe('a secret that is not usable is refused, and the message says why', () => {
   it.each([
     ['undefined', undefined, 'is undefined. Is the environment variable set?'],
-    ['null', null, 'not a string but null'],
-    ['a number', 42, 'not a string but number'],
+    ['null', null, 'is not a text but null'],
+    ['a number', 42, 'is not a text but a value of the type number'],
+    ['an object', {}, 'is not a text but a value of the type object'],
+    [
+      'bytes',
+      Buffer.from(SECRET),
+      "is bytes, not text. Pass the text that begins with whsec_. If it was read from a file, read it as text: readFileSync(path, 'utf8').",
+    ],
+    ['a Uint8Array in a list', [SECRET, new Uint8Array(24)], 'at position 2 of the list is bytes'],
+    ['an ArrayBuffer', new ArrayBuffer(24), 'is bytes, not text'],
+    ['named bytes', { id: 'calls', secret: Buffer.alloc(24) }, '"calls" is bytes'],
+    [
+      'a promise',
+      Promise.resolve(SECRET),
+      'is a promise, not text. Await it first, or pass a function',
+    ],
+    ['a promise that rejects', Promise.reject(new Error('no')), 'is a promise, not text'],
+    ['a promise in a list', [Promise.resolve(SECRET)], 'is a promise'],
+    ['a named promise', [{ id: 'calls', secret: Promise.resolve(SECRET) }], '"calls" is a promise'],
+    ['a function in a list', [SECRET, () => SECRET], 'at position 2 of the list is a function'],
+    [
+      'a named variable that is unset',
+      [{ id: 'calls', secret: undefined }],
+      '"calls" is undefined. Is the environment variable set?',
+    ],
     ['empty', '', 'is empty. Is the environment variable set?'],
     ['white space alone', ' \n', 'is empty. Is the environment variable set?'],
     ['a comma alone', ',', 'is empty. Is the environment variable set?'],
@@ -113,7 +142,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
     ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
     ['undefined in a list', [SECRET, undefined], 'at position 2 of the list is undefined'],
     ['an empty text in a list', ['', SECRET], 'at position 1 of the list is empty'],
-    ['null in a list', [SECRET, null], 'at position 2 of the list is not a string but null'],
+    ['null in a list', [SECRET, null], 'at position 2 of the list is not a text but null'],
     ['a bad one in a list', [SECRET, 'nope'], 'at position 2 of the list does not start with'],
     ['a bad one in a text', `${SECRET},nope`, '(number 2 in its text) does not start with'],
   ])('%s', (_name, secret, message) => {
@@ -174,8 +203,8 @@ it('every secret of 16 bytes and more is taken, with and without padding', async
     fc.asyncProperty(fc.uint8Array({ minLength: 16, maxLength: 80 }), async (raw) => {
       const padded = `whsec_${Buffer.from(raw).toString('base64')}`;
       const bare = padded.replace(/=+$/, '');
-      expect(await idsOf([padded], bare)).toEqual(['secret-1']);
-      expect(await idsOf([bare], padded)).toEqual(['secret-1']);
+      expect(await idsOf([padded], bare)).toEqual([idOf(padded)]);
+      expect(await idsOf([bare], padded)).toEqual([idOf(padded)]);
     }),
     { seed: SEED },
   );
@@ -197,9 +226,21 @@ describe('generateSecret', () => {
 });
 
 describe('prepared keys', () => {
-  it('are named by their position unless they have an id', async () => {
+  it('are named by their fingerprint unless they have an id, also after a rotation', async () => {
     const secret = [SECRET, { id: 'new', secret: OTHER }, THIRD];
-    expect(await idsOf(secret, SECRET, OTHER, THIRD)).toEqual(['secret-1', 'new', 'secret-3']);
+    expect(await idsOf(secret, SECRET, OTHER, THIRD)).toEqual([SECRET_ID, 'new', idOf(THIRD)]);
+    expect(await idsOf([THIRD, SECRET], SECRET, THIRD)).toEqual([SECRET_ID, idOf(THIRD)]);
+    expect(await idsOf(SECRET, SECRET)).toEqual([SECRET_ID]);
+  });
+
+  it('are kept between two calls of verify', async () => {
+    const secret = generateSecret();
+    const prepare = jest.spyOn(crypto, 'createSecretKey');
+    await idsOf(secret, secret);
+    await idsOf([secret], secret);
+    await idsOf([{ id: 'calls', secret }], secret);
+    expect(prepare).toHaveBeenCalledTimes(1);
+    prepare.mockRestore();
   });
 
   it('are kept, 64 at most', () => {
@@ -224,6 +265,8 @@ describe('prepared keys', () => {
 
   it('serve more secrets than are kept', async () => {
     const many = Array.from({ length: 200 }, () => generateSecret());
-    expect(await idsOf(many, many[0] ?? '', many[199] ?? '')).toEqual(['secret-1', 'secret-200']);
+    expect(await idsOf(many, many[0] ?? '', many[199] ?? '')).toEqual(
+      [many[0], many[199]].map((one = '') => idOf(one)),
+    );
   });
 });
