@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { toBase64 } from '../../src/queue.ts';
 import {
-  generateSecret,
   memoryDeadLetters,
   memoryStore,
   type ReceiverOptions,

@@ -11,7 +11,7 @@ const body = new TextEncoder().encode('{"eventName":"call:started"}');
 const options = { secret: secrets, now: () => SECONDS * 1_000 };
 
 it.each([0, 1, 2])('verifies with the secret at place %d of the list', async (index) => {
-  const headers = await sign({ secret: secrets[index] as string, timestamp: SECONDS, body });
+  const headers = await sign({ secret: secrets[index], timestamp: SECONDS, body });
   const { secretId } = await verify({ headers, body }, options);
   const key = Buffer.from((secrets[index] as string).slice(6), 'base64');
   const hmac = createHmac('sha256', key).update('call-webhooks: the fingerprint of a secret');
