@@ -12,6 +12,7 @@ import {
   type QueueFeature,
   type QueueUnderTest,
 } from './queue/under-test.ts';
+import { workerHealth } from './queue/worker-health.ts';
 import type { Effects } from './store/under-test.ts';
 
 /** What every queue and its worker must do. */
@@ -23,6 +24,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
     if (!lacks('deduplication')) deduplication(open);
     failures(open, { keepsReason: !lacks('failure-reason') });
     if (!lacks('shutdown')) shutdown(open);
+    if (!lacks('worker-health')) workerHealth(open);
   });
 }
 
@@ -53,7 +55,7 @@ export function opening<Opened extends OpenedQueue>(
         let closing: Promise<void> | undefined;
         const close = () => (closing ??= worker.close());
         toClose.push(close);
-        return { close };
+        return { close, ...(worker.health && { health: () => worker.health!() }) };
       },
     };
   };

@@ -20,7 +20,7 @@ export { type Outcome, type OutcomeCode, OUTCOMES, type ReceiverResponse } from 
 export type { Queue, QueuedDelivery } from './queue.ts';
 export type { ReceiverRequest } from './receive.ts';
 export { type HealthSource, ready, type ReadyHandler } from './ready.ts';
-export { createReceiver, type Receiver } from './receiver.ts';
+export { createReceiver, type Health, type Receiver } from './receiver.ts';
 export type { HandlerLogger, Logger } from './report/logger.ts';
 export type { Redact } from './report/redact.ts';
 export type { ErrorInfo } from './report/reporter.ts';
@@ -29,4 +29,6 @@ export { generateSecret, type NamedSecret, type Secret } from './signature/secre
 export { sign, type SignOptions, verify, type VerifyOptions } from './signature/verify.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
 export type { Store } from './store/store.ts';
+export type { PortHealth } from './port-health.ts';
 export type { WorkerOptions } from './worker/job-processor.ts';
+export type { WorkerHealth } from './worker/worker-health.ts';

@@ -30,3 +30,4 @@ export { bucketEnd, durationBucket } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/store.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
 export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';
+export { WorkerNotes } from './worker/worker-health.ts';

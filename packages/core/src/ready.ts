@@ -1,6 +1,7 @@
 // Answers readiness probes, in the form in which a framework asks.
 import { WebhookError } from './errors.ts';
-import type { Receiver } from './receiver.ts';
+import type { Health } from './receiver.ts';
+import type { WorkerHealth } from './worker/worker-health.ts';
 
 /** A receiver or the like, or a handler that has one. */
 export type OrItsHandler<Part> = Part | { readonly receiver: Part };
@@ -8,8 +9,8 @@ export type OrItsHandler<Part> = Part | { readonly receiver: Part };
 export const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
   'receiver' in given ? given.receiver : given;
 
-/** What `ready` asks: a receiver, or a handler that has one. */
-export type HealthSource = OrItsHandler<Pick<Receiver, 'health'>>;
+/** What `ready` asks: a receiver, a handler that has one, or the worker of a queue. */
+export type HealthSource = OrItsHandler<{ health(): Promise<Health | WorkerHealth> }>;
 
 /** Answers a readiness probe, in whichever form the framework calls it. */
 export interface ReadyHandler {
@@ -37,18 +38,20 @@ export interface ReadyResponse {
 }
 
 /**
- * Creates a handler for readiness probes: 200 while the receiver would accept a delivery, otherwise 503.
- * The body says what is down, but not why, since strangers may ask: `receiver.health()` does.
- * @param receiver a receiver, or a handler that has one
- * @throws WebhookError `invalid-options` if it is neither. The handler rejects with one if the framework
+ * Creates a handler for readiness probes: 200 while the receiver would accept a delivery, or the worker
+ * would run a job, otherwise 503. The body says what is down, but not why, since strangers may ask:
+ * `health()` of the receiver or the worker does.
+ * @param source a receiver, a handler that has one, or the worker of a queue
+ * @throws WebhookError `invalid-options` if it is none of them. The handler rejects with one if the framework
  *   calls it in a form that it does not know: Koa, AWS Lambda and Cloudflare have a `ready` in their
  *   adapters.
  * @example
  * app.get('/ready', ready(hook)); // Express, Fastify, Hono
  * export const GET = ready(POST); // Next, SvelteKit
+ * createServer(ready(worker)).listen(3001); // the process of a worker
  */
-export function ready(receiver: HealthSource): ReadyHandler {
-  const respond = readiness(receiver);
+export function ready(source: HealthSource): ReadyHandler {
+  const respond = readiness(source);
   const handle = async (request?: unknown, response?: unknown) => {
     // Before anything else: Next prerenders a route that reads nothing of its request.
     const write = writerFor(request, response);
@@ -59,25 +62,32 @@ export function ready(receiver: HealthSource): ReadyHandler {
 
 /**
  * What `ready` responds, for adapters that send it in another form.
- * @throws WebhookError `invalid-options` for what has no receiver
+ * @throws WebhookError `invalid-options` for what has no health
  */
 export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
   const object = Object(given) as { health?: unknown };
   if (!('receiver' in object) && typeof object.health !== 'function')
     throw new WebhookError(
       'invalid-options',
-      'ready: expected a receiver, or a handler that has one, such as the result of callWebhooks.',
+      'ready: expected a receiver, a handler that has one, such as the result of callWebhooks, or the worker of a queue.',
     );
   return async () => {
-    const { store, queue, secrets, ...health } = await partOf(given).health();
-    const { ok, closing, overloaded } = health;
-    const states = { store: store.status, queue: queue?.status, secrets: secrets?.status };
+    const health = await partOf(given).health();
     return {
-      status: ok ? 200 : 503,
+      status: health.ok ? 200 : 503,
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-      body: JSON.stringify({ ok, closing, overloaded, ...states }),
+      body: JSON.stringify(statesOf(health)),
     };
   };
+}
+
+/** What strangers may know. */
+function statesOf(health: Health | WorkerHealth): object {
+  const { ok, closing, queue } = health;
+  if (!('store' in health)) return { ok, closing, paused: health.paused, queue: queue?.status };
+  const { overloaded, store, secrets } = health;
+  const states = { store: store.status, queue: queue?.status, secrets: secrets?.status };
+  return { ok, closing, overloaded, ...states };
 }
 
 type Part = Record<string, unknown> | undefined;

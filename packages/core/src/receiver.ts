@@ -9,8 +9,8 @@ import type { HeadersLike } from './http/request.ts';
 import { InFlight } from './in-flight.ts';
 import { resolveSettings, type ReceiverOptions, type Settings } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
+import { healthOf, type PortHealth } from './port-health.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
-import { describeError } from './report/error-text.ts';
 import { callHook, safeLogger, type Logger } from './report/logger.ts';
 import { OutcomeWriter } from './store/outcome-writer.ts';
 import { Reporter } from './report/reporter.ts';
@@ -154,16 +154,6 @@ function keysOfRequests(settings: Settings, deadlines: Deadlines): Setup['keysFo
   return () => own;
 }
 
-/** Whether a receiver's store, queue or secret provider answers. */
-export interface PortHealth {
-  /** `unknown`: it has no `ping`. */
-  status: 'up' | 'down' | 'unknown';
-  /** How long its answer took; milliseconds. */
-  durationMs: number;
-  /** Why it is down. Contains no secret and nothing from a body. */
-  error?: string;
-}
-
 /** The result of `receiver.health()`, made for a readiness probe. */
 export interface Health {
   /** `true` if nothing is known that would keep a delivery from being accepted now. */
@@ -225,17 +215,6 @@ async function checkHealth(setup: Setup): Promise<Health> {
     ...(unknownFields.length > 0 && { unknownFields }),
     ...(full && { overloaded: true }),
   };
-}
-
-async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
-  const startedAt = performance.now();
-  try {
-    await check();
-    return { status: 'up', durationMs: performance.now() - startedAt };
-  } catch (error) {
-    const durationMs = performance.now() - startedAt;
-    return { status: 'down', durationMs, error: describeError(error) };
-  }
 }
 
 /** A provider that says what is wrong with a secret. */

@@ -43,6 +43,7 @@ describe('the contract of stores', () => {
 describe('the contract of queues', () => {
   queueContractTests({
     name: 'an array in memory',
+    lacks: ['worker-health'],
     open: ({ maxRuns, concurrency }) => Promise.resolve(arrayQueue(maxRuns, concurrency)),
   });
 });

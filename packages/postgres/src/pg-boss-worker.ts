@@ -1,4 +1,4 @@
-import type { WorkerOptions } from '@call-webhooks/core';
+import type { WorkerHealth, WorkerOptions } from '@call-webhooks/core';
 import {
   createJobProcessor,
   LeasedJobRun,
@@ -46,6 +46,11 @@ export interface PgBossWorker {
   /** Takes no new jobs until `resume()`. Running jobs go on. */
   pause(): void;
   resume(): void;
+  /**
+   * Whether a job that waits would be run, for a probe with `ready(worker)`. Each poll is a write, and
+   * the last one has to have succeeded. Never rejects.
+   */
+  health(): Promise<WorkerHealth>;
   /**
    * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and gives
    * them back to pg-boss as failed. It ends within `graceMs` and one second, even if Postgres does not

@@ -1,5 +1,6 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
 import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
+import { pingBullmq } from './bullmq-ping.ts';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
 import { explained } from './scripts.ts';
 import { persistenceWarning, type HasRedisClient } from './server-warnings.ts';
@@ -74,7 +75,8 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
         throw explained(error);
       }
     },
-    ping: () => queue.isPaused(), // asks the server, in every version of BullMQ
+    // A queue that was paused takes deliveries all the same: its workers say so.
+    ping: async () => (await pingBullmq(queue, 'add')) ?? queue.isPaused(),
   };
 }
 

@@ -1,4 +1,10 @@
-import type { Logger, QueuedDelivery, Redact, WorkerOptions } from '@call-webhooks/core';
+import type {
+  Logger,
+  QueuedDelivery,
+  Redact,
+  WorkerHealth,
+  WorkerOptions,
+} from '@call-webhooks/core';
 import {
   createJobProcessor,
   exponentialBackoff,
@@ -16,17 +22,21 @@ import {
   RunningJobs,
   safeLogger,
   waitAtMost,
+  WorkerNotes,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
+import { pingBullmq, type Pinged } from './bullmq-ping.ts';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
 import { explained } from './scripts.ts';
 
-/** The methods that are used of BullMQ's `Worker`. */
-export interface BullmqWorkerLike {
+/** What is used of BullMQ's `Worker`. */
+export interface BullmqWorkerLike extends Pinged {
   on(event: string, listener: (...args: never[]) => void): unknown;
   pause(doNotWaitActive: boolean): Promise<void>;
   close(force?: boolean): Promise<void>;
+  isPaused(): boolean;
+  isRunning(): boolean;
   cancelJob(id: string): boolean;
   cancelAllJobs(): void;
 }
@@ -57,6 +67,12 @@ export interface BullmqWorkerOptions<
 export interface BullmqWorker<Worker> {
   /** BullMQ's worker, for its events. */
   readonly worker: Worker;
+  /**
+   * Whether a job that waits would be run, for a probe with `ready(worker)`: the worker runs and is not
+   * closing, neither it nor the queue is paused, a queue exists under its name and prefix, and the server
+   * takes what a worker writes. It answers within 2 s, and never rejects.
+   */
+  health(): Promise<WorkerHealth>;
   /**
    * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones and aborts the others. Jobs
    * that still do not end are run by another worker when their lock has run out. It ends within
@@ -139,10 +155,14 @@ export function createBullmqWorker<
   });
   refuseSettings('createBullmqWorker', settings.bullmq);
   checkConnection('createBullmqWorker', connection, settings.bullmq, queueName);
+  const { prefix = 'bull' }: { prefix?: string } = settings.bullmq;
   const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const delayAfter = exponentialBackoff(settings.backoff);
 
   const running = new RunningJobs<Job>();
+  const notes = new WorkerNotes();
+  /** Of the whole queue, when the server was asked last. */
+  let isQueuePaused = false;
   let closing: Promise<void> | undefined;
 
   async function run(job: Job, token: string, signal: AbortSignal): Promise<void> {
@@ -176,8 +196,10 @@ export function createBullmqWorker<
   const worker = new Worker(
     queueName,
     // BullMQ passes a signal to functions of three parameters only.
-    ((job: Job, token: string, signal: AbortSignal) =>
-      running.run(job, () => run(job, token, signal))) as never,
+    ((job: Job, token: string, signal: AbortSignal) => {
+      notes.contact();
+      return running.run(job, () => run(job, token, signal)).finally(() => notes.jobEnded());
+    }) as never,
     {
       maxStalledCount: MAX_STALLED_COUNT,
       ...settings.bullmq,
@@ -199,6 +221,25 @@ export function createBullmqWorker<
     void process(data, { attempt, isLastAttempt: true, abandonReason: error });
   });
 
+  /** @throws Error that says what keeps jobs from being run */
+  async function check(): Promise<void> {
+    const state = await pingBullmq(worker, 'work');
+    notes.contact();
+    isQueuePaused = state?.isPaused === true;
+    if (state?.exists === false)
+      throw new Error(
+        `No queue is known by the name "${queueName}" under the prefix "${prefix}" in this database. A worker has to have the same name, prefix and database as the Queue of bullmqQueue.`,
+      );
+    if (!closing && !worker.isRunning())
+      throw new Error('BullMQ has stopped taking jobs. Its error events have the cause.');
+  }
+
+  async function health(): Promise<WorkerHealth> {
+    const isClosing = closing !== undefined;
+    const state = { closing: isClosing, running: running.size, check };
+    return notes.health({ ...state, paused: () => worker.isPaused() || isQueuePaused });
+  }
+
   async function close(graceMs: number): Promise<void> {
     const endsAt = performance.now() + graceMs + RELEASE_MS;
     void waitAtMost(RELEASE_MS, worker.pause(true)); // takes no new jobs
@@ -210,6 +251,7 @@ export function createBullmqWorker<
   }
   return {
     worker,
+    health,
     close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
   };
 }

@@ -51,10 +51,16 @@ export const deadLetterWarning = (ask: Asked, logger: Logger): (() => void) =>
     );
   });
 
-/** Where BullMQ's `Queue` has its client: `client` in version 5, the backend's in version 6. */
+/** Where BullMQ's `Queue` and `Worker` have their client: `client` in version 5, the backend's in version 6. */
 export interface HasRedisClient {
   readonly client?: unknown;
   getBackend?(): unknown;
+}
+
+/** The client of a `Queue` or a `Worker`. */
+export async function clientOf(owner: HasRedisClient): Promise<unknown> {
+  const backend = owner.getBackend?.() as { client?: unknown } | undefined;
+  return owner.client ?? backend?.client;
 }
 
 /** ioredis. */
@@ -68,8 +74,7 @@ interface ConfigClient {
  */
 export const persistenceWarning = (queue: HasRedisClient, logger: Logger): (() => void) =>
   askOnce(async () => {
-    const backend = queue.getBackend?.() as { client?: unknown } | undefined;
-    const client = (await (queue.client ?? backend?.client)) as Partial<ConfigClient> | undefined;
+    const client = (await clientOf(queue)) as Partial<ConfigClient> | undefined;
     if (typeof client?.config !== 'function') return;
     let reply: unknown;
     try {

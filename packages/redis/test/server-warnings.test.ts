@@ -204,6 +204,8 @@ describe('the errors of a worker', () => {
       }
       pause = () => Promise.resolve();
       close = () => Promise.resolve();
+      isPaused = () => false;
+      isRunning = () => true;
       cancelJob = () => true;
       cancelAllJobs = () => undefined;
     }

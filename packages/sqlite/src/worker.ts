@@ -1,4 +1,4 @@
-import type { WorkerOptions } from '@call-webhooks/core';
+import type { WorkerHealth, WorkerOptions } from '@call-webhooks/core';
 import {
   createJobProcessor,
   exponentialBackoff,
@@ -47,6 +47,8 @@ export interface SqliteWorker {
   resume(): void;
   /** How many jobs of the whole queue are in each state. */
   stats(): Promise<QueueStats>;
+  /** Whether a job that waits would be run, for a probe with `ready(worker)`. Never rejects. */
+  health(): Promise<WorkerHealth>;
   /**
    * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and
    * releases them. Close the database afterwards.
@@ -103,6 +105,7 @@ export function createSqliteWorker<
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
     onClosed: () => process.close(),
+    ping: () => jobs.ping(),
     async take(limit) {
       const { jobs: taken, nextIn } = await jobs.take(limit, run, running);
       return { jobs: taken.map(polledJob), nextIn };
@@ -127,6 +130,7 @@ export function createSqliteWorker<
       worker.resume();
     },
     stats: () => jobs.stats(),
+    health: () => worker.health(),
     close(closing) {
       jobs.listeners.delete(wake);
       return worker.close(closing);

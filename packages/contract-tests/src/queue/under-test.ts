@@ -1,4 +1,4 @@
-import type { Queue, QueuedDelivery, WorkerOptions } from '@call-webhooks/core';
+import type { Queue, QueuedDelivery, WorkerHealth, WorkerOptions } from '@call-webhooks/core';
 
 /** The handlers and hooks that a test gives to a worker. */
 export type WorkerHandlers = Pick<
@@ -6,13 +6,17 @@ export type WorkerHandlers = Pick<
   'on' | 'custom' | 'onUnhandled' | 'deadLetter' | 'logger'
 >;
 
+/** A worker as users start it. */
+export interface StartedWorker {
+  /** Its graceful shutdown: it takes no new job and waits for running ones. */
+  close(): Promise<void>;
+  /** Of every worker with a process of its own. */
+  health?(): Promise<WorkerHealth>;
+}
+
 export interface OpenedQueue {
   queue: Queue;
-  /**
-   * Starts a worker as users would. `close` is its graceful shutdown: it takes no new job and waits
-   * for running ones.
-   */
-  startWorker(handlers: WorkerHandlers): Promise<{ close(): Promise<void> }>;
+  startWorker(handlers: WorkerHandlers): Promise<StartedWorker>;
   /** The jobs that the engine keeps as dead. */
   deadLetters(): Promise<QueuedDelivery[]>;
   /** Called after the workers were closed. */
@@ -26,7 +30,9 @@ export type QueueFeature =
   /** To keep the error of the last attempt while `deadLetter` fails. */
   | 'failure-reason'
   /** To say that it answers, and to end a worker without losing its turn. */
-  | 'shutdown';
+  | 'shutdown'
+  /** A worker with a process of its own, which has a health. */
+  | 'worker-health';
 
 export interface QueueUnderTest<Opened = OpenedQueue> {
   name: string;

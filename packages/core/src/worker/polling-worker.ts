@@ -1,6 +1,7 @@
 import { apartFromRequests } from '#platform';
 import { callHook } from '../report/logger.ts';
 import { RELEASE_MS, waitAtMost } from '../time.ts';
+import { type WorkerHealth, WorkerNotes } from './worker-health.ts';
 
 /** A job that was taken from an engine. It belongs to this worker until it is settled or released. */
 export interface PolledJob {
@@ -29,10 +30,17 @@ export interface PollingWorkerOptions {
   /** Milliseconds between two polls when the engine has no jobs or fails. */
   pollEvery: number;
   /**
-   * Called when `take`, `run` or `release` failed: once for each outage, which ends when `take` succeeds.
-   * The worker goes on; what this throws, or rejects with, is ignored.
+   * Called when `take`, `run` or `release` failed, or when `take` has had no answer for 30 s: once for
+   * each outage, which ends when `take` succeeds. The worker goes on; what this throws, or rejects with,
+   * is ignored.
    */
   onError(error: unknown): void;
+  /**
+   * Resolves when the engine can hand out a job and take its result, for the worker's `health()`: it
+   * makes a write that a job needs, such as one that is rolled back. It gets 2 s. Without it, `health()`
+   * relies on the polls alone.
+   */
+  ping?(): Promise<unknown>;
   /** Called by `close()` after the last job, and waited for as long as `close()` may take. */
   onClosed?(): Promise<unknown>;
 }
@@ -51,6 +59,12 @@ export interface PollingWorker {
   /** Polls the engine now. */
   wake(): void;
   /**
+   * Whether a job that waits would be run, for a probe with `ready(worker)`: the worker is not closing and
+   * not paused, its last poll succeeded, none waits for longer than 10 s, and `ping` resolves within 2 s.
+   * Never rejects.
+   */
+  health(): Promise<WorkerHealth>;
+  /**
    * Takes no new jobs, waits up to `graceMs` for running ones, aborts the others and releases them.
    * It ends within `graceMs` and one second, even if the engine does not answer. Never rejects.
    */
@@ -59,6 +73,10 @@ export interface PollingWorker {
 
 /** How long `close()` of a worker waits for running jobs by default, in milliseconds. */
 export const DEFAULT_GRACE_MS = 10_000;
+/** An engine that has not answered a poll for so long is down for `health()`; milliseconds. */
+const POLL_WITHIN_MS = 10_000;
+/** After so long, `onError` is told as well; milliseconds. */
+const TELL_AFTER_MS = 30_000;
 
 /**
  * Polls an engine for jobs and runs them: the loop for a queue of your own.
@@ -74,11 +92,16 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
   let closing: Promise<void> | undefined;
   let polling: Promise<void> | undefined;
   let pollAgain = false;
-  let isFailing = false;
+  let pollingSince: number | undefined;
+  const notes = new WorkerNotes();
+  /** What the outage began with. */
+  let failure: { error: unknown } | undefined;
+  /** What the last poll failed with. */
+  let pollFailure: { error: unknown } | undefined;
 
   const onError = (error: unknown): void => {
-    if (closing || isFailing) return; // the engine may be closed already
-    isFailing = true;
+    if (closing || failure) return; // the engine may be closed already
+    failure = { error };
     callHook((thrown) => options.onError(thrown), error);
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
@@ -109,20 +132,40 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
   }
 
   async function take(limit: number): Promise<PollResult> {
+    pollingSince = performance.now();
+    const unanswered = setTimeout(() => onError(noAnswer(TELL_AFTER_MS)), TELL_AFTER_MS);
+    // An engine that never answers must not keep a closed worker's process alive.
+    if (typeof unanswered === 'object') unanswered.unref();
     try {
       const taken = await options.take(limit);
       if (!Array.isArray((taken as PollResult | undefined)?.jobs))
         throw new TypeError('take() has to resolve with { jobs: [] }.');
-      isFailing = false;
+      failure = pollFailure = undefined;
+      notes.contact();
       return taken;
     } catch (error) {
+      pollFailure = { error };
       onError(error);
       return { jobs: [] };
+    } finally {
+      clearTimeout(unanswered);
+      pollingSince = undefined;
     }
+  }
+
+  /** @throws what keeps jobs from being run */
+  async function check(): Promise<void> {
+    const waitedMs = pollingSince === undefined ? 0 : performance.now() - pollingSince;
+    if (waitedMs > POLL_WITHIN_MS) throw noAnswer(waitedMs);
+    if (pollFailure) throw pollFailure.error;
+    if (!options.ping) return;
+    await options.ping();
+    notes.contact();
   }
 
   async function run(job: PolledJob): Promise<void> {
     await running.run(job, async (signal) => job.run(signal)).catch(onError);
+    notes.jobEnded();
     wake();
   }
 
@@ -154,10 +197,22 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
       paused = false;
       wake();
     },
+    health: () =>
+      notes.health({
+        closing: closing !== undefined,
+        paused: () => paused,
+        running: running.size,
+        check,
+      }),
     close: ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
       (closing ??= Promise.resolve().then(() => close(graceMs))),
   };
 }
+
+const noAnswer = (ms: number) =>
+  new Error(
+    `The engine has not answered a poll for ${String(Math.round(ms / 1_000))} s. Its connection may be dead.`,
+  );
 
 /**
  * The jobs that run in this process: each has a signal of its own. An id stands for one run: after a
