@@ -1,12 +1,12 @@
+import type { Delivery } from './delivery.ts';
 import { WebhookError } from './errors.ts';
-import type { Delivery } from './events/context.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
 import { isBytes } from './http/request.ts';
 import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
+import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
-import type { Setup } from './receiver.ts';
 import { EventRun } from './run-event.ts';
 import { isTenantName } from './store/keys.ts';
 
@@ -58,7 +58,7 @@ export interface DeliverOptions {
 export async function deliver(
   input: DeliverInput,
   options: DeliverOptions,
-  setup: Setup,
+  setup: ReceiverParts,
 ): Promise<Outcome> {
   const { source = 'redrive' } = options;
   checkSource(source, setup.settings.store.reopen !== undefined);
@@ -71,7 +71,7 @@ export async function deliver(
 async function run(
   input: DeliverInput,
   { source = 'redrive', tenant, signal, log }: DeliverOptions,
-  setup: Setup,
+  setup: ReceiverParts,
 ): Promise<Outcome> {
   const { settings, reporter } = setup;
   const startedAt = performance.now();

@@ -1,5 +1,5 @@
 import type { FieldNames } from './events/call-details.ts';
-import { THROWN_ERRORS, type OutcomeCode } from './outcomes.ts';
+import { type OutcomeCode, THROWN_ERRORS } from './outcome-table.ts';
 
 /**
  * The codes of `WebhookError`: those of the outcome table, and those of errors that are thrown to the
@@ -118,15 +118,3 @@ export function withOrigin(failure: WebhookError, ...thrown: ErrorOrigin[]): Web
 /** What was thrown before it became this error: nothing, one error, or that of `deadLetter` as well. */
 export const originsOf = (failure: WebhookError): readonly ErrorOrigin[] =>
   origins.get(failure) ?? [];
-
-/**
- * Awaits what a callback of the user returned, a lazy query too: its `then` is what sends it.
- * @param onFailed gets what it rejects with; must not throw
- */
-export async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
-  try {
-    await value;
-  } catch (error) {
-    onFailed(error);
-  }
-}

@@ -1,6 +1,7 @@
+import { Bag, type Bagged } from './bag.ts';
 import { WebhookError } from './errors.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
-import { Bag, MAX_TIMER_MS, RELEASE_MS, waitAtMost, type Bagged } from './time.ts';
+import { MAX_TIMER_MS, RELEASE_MS, waitAtMost } from './time.ts';
 
 /** A delivery that is being handled. */
 export interface RunningDelivery extends Bagged {

@@ -4,7 +4,7 @@ export { memoryDeadLetters } from './dead-letters/memory-dead-letters.ts';
 export type { DeliverInput, DeliverOptions } from './deliver.ts';
 export { WebhookError, type WebhookErrorCode } from './errors.ts';
 export { callDetails, type CallDetails, type FieldNames } from './events/call-details.ts';
-export type { HandlerContext } from './events/context.ts';
+export type { HandlerContext, Handler } from './delivery.ts';
 export {
   type CallCompletedEvent,
   type CallRecordingAvailableEvent,
@@ -12,15 +12,17 @@ export {
   EVENT_NAMES,
   eventKey,
 } from './events/events.ts';
-export { type Around, defineHandlers, type Handler, type Handlers } from './events/handlers.ts';
+export { type Around, defineHandlers, type Handlers } from './events/handlers.ts';
 export { closeOnSignal, type CloseOnSignalOptions } from './lifecycle.ts';
+export type { Health } from './health.ts';
 export type { OneAtATime } from './events/route.ts';
 export type { ReceiverOptions } from './options.ts';
-export { type Outcome, type OutcomeCode, OUTCOMES, type ReceiverResponse } from './outcomes.ts';
+export type { Outcome, ReceiverResponse } from './outcomes.ts';
+export { type OutcomeCode, OUTCOMES } from './outcome-table.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export type { ReceiverRequest } from './receive.ts';
 export { type HealthSource, ready, type ReadyHandler } from './ready.ts';
-export { createReceiver, type Health, type Receiver } from './receiver.ts';
+export { createReceiver, type Receiver } from './receiver.ts';
 export type { HandlerLogger, Logger } from './report/logger.ts';
 export type { Redact } from './report/redact.ts';
 export type { ErrorInfo } from './report/reporter.ts';

@@ -2,14 +2,17 @@
 export { checkOptions, option, type OptionRule } from './check-options.ts';
 export { docsUrl, type PayloadIssue } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
-export type { Delivery } from './events/context.ts';
+export type { Delivery } from './delivery.ts';
 export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/events.ts';
-export type { CustomPayload, ExtraEvents, HandlerOptions, Run } from './events/handlers.ts';
+export type { CustomPayload, ExtraEvents, Run } from './events/handlers.ts';
+export type { HandlerOptions } from './options.ts';
 export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
-export { THROWN_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
+export type { DeliverySource } from './outcomes.ts';
+export { type OutcomeInfo, STATUS, THROWN_ERRORS } from './outcome-table.ts';
 export { readiness, type ReadyResponse } from './ready.ts';
-export { createReceiverOnFirstUse, type Health } from './receiver.ts';
+export { createReceiverOnFirstUse } from './receiver.ts';
+export type { Health } from './health.ts';
 export type {
   DeliveryMessage,
   EnqueueMessage,
@@ -18,7 +21,8 @@ export type {
   StoreMessage,
 } from './report/channels.ts';
 export { loggedError, loggedFailure } from './report/error-text.ts';
-export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
+export { consoleLine, requestLogger, safeLogger } from './report/logger.ts';
+export { callHook } from './report/hooks.ts';
 export { createRedactor, redactId } from './report/redact.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix } from './signature/headers.ts';
@@ -27,7 +31,7 @@ export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { bucketEnd, durationBucket } from './store/outcome-log.ts';
-export { type BatchedCall, TurnBatch } from './store/store.ts';
+export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
 export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';
 export { WorkerNotes } from './worker/worker-health.ts';

@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import { checkOptions, option } from './check-options.ts';
 import { docsUrl } from './errors.ts';
-import { partOf, type OrItsHandler } from './ready.ts';
+import { type OrItsHandler, partOf } from './ready.ts';
 import { describeError } from './report/error-text.ts';
-import { safeLogger, type Logger } from './report/logger.ts';
+import { type Logger, safeLogger } from './report/logger.ts';
 import { MAX_TIMER_MS } from './time.ts';
 
 /** What has `close`: a server, a worker, a store. */

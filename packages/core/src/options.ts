@@ -1,28 +1,78 @@
 import * as z from 'zod/mini';
 import { checkAgainst, option } from './check-options.ts';
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
+import type { HandlerContext } from './delivery.ts';
 import { WebhookError } from './errors.ts';
+import type { FieldNames } from './events/call-details.ts';
 import { EVENT_NAMES } from './events/events.ts';
-import type { ContextOf, ExtraEvents, HandlerOptions, HandlerSettings } from './events/handlers.ts';
+import type { ExtraEvents, RouteOptions } from './events/handlers.ts';
 import type { OneAtATime } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
+import type { BodyLimits } from './http/request.ts';
 import type { Queue } from './queue.ts';
 import type { Logger } from './report/logger.ts';
-import { withWarnings } from './report/reporter.ts';
-import { headerNames, type HeaderNames, type HeaderPrefix } from './signature/headers.ts';
+import type { Redact } from './report/redact.ts';
+import { type ReportingHooks, withWarnings } from './report/reporter.ts';
+import { headerNames } from './signature/headers.ts';
 import type { SecretProvider, TenantOf } from './signature/secret-provider.ts';
 import type { Secret } from './signature/secrets.ts';
-import { DEFAULT_TOLERANCE_SECONDS } from './signature/verify.ts';
+import {
+  DEFAULT_TOLERANCE_SECONDS,
+  type AuthenticationRules,
+  type SignatureOptions,
+} from './signature/verify.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
 import { memoryStore } from './store/memory-store.ts';
 import type { Store } from './store/store.ts';
+
+/** The options that a receiver and a queue's worker share. */
+export interface HandlerOptions<
+  Extra extends ExtraEvents = ExtraEvents,
+  Custom extends StandardSchema = StandardSchema,
+  Context = HandlerContext,
+>
+  extends RouteOptions<Extra, Custom, Context>, ReportingHooks {
+  /**
+   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so that one bad event can't
+   * pause the rule: a store of dead letters, or a function of yours.
+   */
+  deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
+  /** What is removed from the texts of errors in log lines; `'standard'` by default. @see Redact */
+  redact?: Redact | undefined;
+  /** Where log lines go; `console` by default. */
+  logger?: Logger | undefined;
+}
+
+/** The checked options that a receiver and a worker share. Dead letters go to a function. */
+export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
+  readonly deadLetter?: DeadLetterSink | undefined;
+  readonly fieldNames: FieldNames;
+  readonly logger: Logger;
+}
+
+/** The context where, as the types say, the store or queue is in no database. */
+export interface ContextWithoutCompleteIn extends HandlerContext {
+  /** Compiles for no transaction, and throws. */
+  completeIn(
+    this: void,
+    tx: 'completeIn needs postgresStore or sqliteStore, or their queues. Otherwise use context.key.',
+  ): Promise<void>;
+}
+
+/** The context of a receiver with this store. */
+export type ContextOf<S extends Store> = 'completeIn' extends keyof S
+  ? [NonNullable<S['completeIn']>] extends [never]
+    ? ContextWithoutCompleteIn
+    : HandlerContext
+  : ContextWithoutCompleteIn;
 
 /** The options of a receiver. Only `secret` is required. */
 export interface ReceiverOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = Store,
-> extends HandlerOptions<Extra, Custom, ContextOf<S>> {
+>
+  extends HandlerOptions<Extra, Custom, ContextOf<S>>, SignatureOptions {
   /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
   secret: Secret | SecretProvider | undefined;
   /**
@@ -41,10 +91,6 @@ export interface ReceiverOptions<
    * @see OneAtATime
    */
   oneAtATime?: OneAtATime | undefined;
-  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
-  headerPrefix?: HeaderPrefix | undefined;
-  /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
-  toleranceSeconds?: number | undefined;
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
   ackWithin?: number | undefined;
   /**
@@ -68,17 +114,13 @@ export interface ReceiverOptions<
   storeTimeout?: number | undefined;
   /** `false` keeps outcomes out of the store's log, which the console shows. */
   log?: false | undefined;
-  /** The clock; milliseconds since the epoch, `Date.now` by default. */
-  now?: (() => number) | undefined;
 }
 
 type WithDefault =
   | 'maxAttempts'
   | 'secret'
   | 'store'
-  | 'toleranceSeconds'
   | 'ackWithin'
-  | 'bodyTimeout'
   | 'maxInFlight'
   | 'maxInFlightPerTenant'
   | 'leaseFor'
@@ -89,10 +131,12 @@ type Defaults = { readonly [Name in WithDefault]-?: NonNullable<ReceiverOptions[
 
 /** The checked options of a receiver, with every default filled in. */
 export interface Settings
-  extends HandlerSettings, Defaults, Readonly<Pick<ReceiverOptions, Optional>> {
-  readonly headerNames: HeaderNames;
-  readonly bodyLimit: number;
-}
+  extends
+    HandlerSettings,
+    BodyLimits,
+    AuthenticationRules,
+    Defaults,
+    Readonly<Pick<ReceiverOptions, Optional>> {}
 
 const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 

@@ -1,6 +1,6 @@
 // Answers readiness probes, in the form in which a framework asks.
 import { WebhookError } from './errors.ts';
-import type { Health } from './receiver.ts';
+import type { Health } from './health.ts';
 import type { WorkerHealth } from './worker/worker-health.ts';
 
 /** A receiver or the like, or a handler that has one. */

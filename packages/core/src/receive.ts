@@ -1,5 +1,5 @@
+import type { Delivery } from './delivery.ts';
 import { WebhookError } from './errors.ts';
-import type { Delivery } from './events/context.ts';
 import {
   checkBody,
   checkRequest,
@@ -15,10 +15,10 @@ import {
   type ReceiverResponse,
   type Result,
 } from './outcomes.ts';
+import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
-import type { Setup } from './receiver.ts';
 import { EventRun } from './run-event.ts';
 import { authenticate } from './signature/verify.ts';
 
@@ -42,7 +42,7 @@ export interface ReceiverRequest {
 }
 
 /** Handles a delivery from the network, from request to response. Never rejects. */
-export function receive(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
+export function receive(request: ReceiverRequest, setup: ReceiverParts): Promise<ReceiverResponse> {
   const channel = CHANNELS.delivery;
   if (channel?.hasSubscribers !== true) return respond(request, setup);
   const { method = 'POST', headers } = request;
@@ -50,7 +50,7 @@ export function receive(request: ReceiverRequest, setup: Setup): Promise<Receive
   return tracedDelivery(channel, message, () => respond(request, setup));
 }
 
-async function respond(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
+async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<ReceiverResponse> {
   const startedAt = performance.now();
   const { settings, deadlines, reporter } = setup;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
@@ -118,7 +118,7 @@ function leaveRunning(
   pending: PendingOutcome,
   request: ReceiverRequest,
   log: Logger,
-  { settings, reporter }: Setup,
+  { settings, reporter }: ReceiverParts,
 ): Result {
   const error = new WebhookError(
     'deadline',

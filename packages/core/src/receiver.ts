@@ -1,41 +1,24 @@
 import { isInMemory } from './dead-letters/memory-dead-letters.ts';
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
 import { docsUrl } from './errors.ts';
-import type { UnknownFields } from './events/field-check.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
-import type { HeadersLike } from './http/request.ts';
+import { checkHealth, type Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
-import { resolveSettings, type ReceiverOptions, type Settings } from './options.ts';
+import { type ReceiverOptions, resolveSettings, type Settings } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
-import { healthOf, type PortHealth } from './port-health.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
-import { callHook, safeLogger, type Logger } from './report/logger.ts';
-import { OutcomeWriter } from './store/outcome-writer.ts';
+import type { ReceiverParts } from './receiver-parts.ts';
+import { callHook } from './report/hooks.ts';
+import { type Logger, safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
-import {
-  providedKeys,
-  TenantKeys,
-  type RequestKeys,
-  type SecretProvider,
-} from './signature/secret-provider.ts';
+import { providedKeys, type SecretProvider, TenantKeys } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
-import { StoreCalls } from './store/lease.ts';
+import { OutcomeWriter } from './store/outcome-writer.ts';
+import { StoreCalls } from './store/store-calls.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import { Deadlines, RELEASE_MS } from './time.ts';
-
-/** What a receiver is made of: its settings, and what was created for them. */
-export interface Setup {
-  readonly settings: Settings;
-  readonly deadlines: Deadlines;
-  readonly inFlight: InFlight;
-  readonly routes: Routes;
-  readonly store: StoreCalls;
-  readonly reporter: Reporter;
-  /** Who a request is for, and the keys to verify it with. */
-  keysFor(request: { url?: string | undefined; headers: HeadersLike }): RequestKeys;
-}
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {
@@ -95,7 +78,7 @@ export function createReceiver<
   const timeoutMs = options.store && storeTimeout;
   const inFlight = new InFlight(maxInFlight, maxInFlightPerTenant);
   const writer = writerOf(settings, deadlines, inFlight);
-  const setup: Setup = {
+  const setup: ReceiverParts = {
     settings,
     deadlines,
     inFlight,
@@ -139,7 +122,7 @@ function warnInProduction(logger: Logger): void {
 }
 
 /** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
-function keysOfRequests(settings: Settings, deadlines: Deadlines): Setup['keysFor'] {
+function keysOfRequests(settings: Settings, deadlines: Deadlines): ReceiverParts['keysFor'] {
   const { secret, tenant, redact } = settings;
   const log = { logger: safeLogger(settings.logger), redact };
   if (tenant) {
@@ -152,69 +135,6 @@ function keysOfRequests(settings: Settings, deadlines: Deadlines): Setup['keysFo
     : { ...fixedKeys(secret), hasVerified: false };
   const own = { keySource };
   return () => own;
-}
-
-/** The result of `receiver.health()`, made for a readiness probe. */
-export interface Health {
-  /** `true` if nothing is known that would keep a delivery from being accepted now. */
-  ok: boolean;
-  /** `true` once `close()` was called: deliveries are answered 503, or soon will be. */
-  closing: boolean;
-  store: PortHealth;
-  /** Absent without a queue. */
-  queue?: PortHealth;
-  /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
-  secrets?: PortHealth;
-  /**
-   * The ids of the configured secrets, in their order. Absent with tenants, and while a secret
-   * provider is down.
-   */
-  secretIds?: string[];
-  /**
-   * Call events whose details were never found, so that `context.call` lacks them: `fieldNames` has to
-   * be set. Absent if there are none.
-   */
-  unknownFields?: UnknownFields[];
-  /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
-  overloaded?: true;
-}
-
-/**
- * Pings store and queue at the same time, each within `storeTimeout`, and asks a secret provider that
- * has given no secrets yet. Never rejects.
- */
-async function checkHealth(setup: Setup): Promise<Health> {
-  const { settings, deadlines, inFlight, routes } = setup;
-  const { draining: closing, full } = inFlight;
-  const { store, queue, secret, tenant, storeTimeout } = settings;
-  const ping = (port: Pick<Store, 'ping'>) =>
-    port.ping
-      ? healthOf(async () => deadlines.withTimeout(storeTimeout, Promise.resolve(port.ping?.())))
-      : ({ status: 'unknown', durationMs: 0 } as const);
-  const hasProvider = typeof secret === 'function';
-  let secretIds: string[] | undefined;
-  const askSecrets = async () => {
-    const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
-    secretIds = [...new Set(keys.map(({ id }) => id))];
-  };
-  const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
-    ping(store),
-    queue && ping(queue),
-    // Each tenant has secrets of its own: nobody knows which to ask for.
-    tenant ? undefined : healthOf(askSecrets),
-  ]);
-  const unknownFields = routes.fieldCheck.unknown;
-  const parts = [storeHealth, queueHealth, secretsHealth];
-  return {
-    ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
-    closing,
-    store: storeHealth,
-    ...(queueHealth && { queue: queueHealth }),
-    ...(hasProvider && secretsHealth && { secrets: secretsHealth }),
-    ...(secretIds && { secretIds }),
-    ...(unknownFields.length > 0 && { unknownFields }),
-    ...(full && { overloaded: true }),
-  };
 }
 
 /** A provider that says what is wrong with a secret. */

@@ -1,29 +1,28 @@
+import { toBase64 } from '#platform';
 import {
+  type DeadLetterSink,
   sendToDeadLetter,
   sinkFailure,
   toDeadLetter,
-  type DeadLetterSink,
 } from './dead-letters/dead-letter.ts';
-import { originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
-import {
-  DeliveryContext,
-  LazySignal,
-  notCommitted,
-  Transactions,
-  type Delivery,
-} from './events/context.ts';
+import { defined } from './defined.ts';
+import type { Delivery, Route } from './delivery.ts';
+import { type ErrorOrigin, originsOf, WebhookError, withOrigin } from './errors.ts';
+import { DeliveryContext, LazySignal } from './events/context.ts';
 import { handlerFailed, runHandler } from './events/handlers.ts';
-import { groupOf, UNIDENTIFIED, type Route } from './events/route.ts';
+import { groupOf, UNIDENTIFIED } from './events/route.ts';
 import type { RunningDelivery } from './in-flight.ts';
-import { defined, type OutcomeCode, type PendingOutcome, type Result } from './outcomes.ts';
-import { toBase64, type Queue, type QueuedDelivery } from './queue.ts';
-import type { Setup } from './receiver.ts';
+import type { OutcomeCode } from './outcome-table.ts';
+import type { PendingOutcome, Result } from './outcomes.ts';
+import type { Queue, QueuedDelivery } from './queue.ts';
+import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
-import { failureResult, reportAfterCommit, type AfterCommit } from './report/reporter.ts';
+import { type AfterCommit, failureResult, reportAfterCommit } from './report/reporter.ts';
 import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
+import { notCommitted, Transactions } from './store/transactions.ts';
 import { exponentialBackoff } from './time.ts';
 
 /** What a delivery has turned out to be. */
@@ -52,7 +51,7 @@ export class EventRun implements RunningDelivery {
   readonly #delivery: Delivery;
   /** Fills up with what gets known. */
   readonly #pending: PendingOutcome;
-  readonly #setup: Setup;
+  readonly #setup: ReceiverParts;
   readonly #abort = new LazySignal();
   #isAbandoned = false;
   /** Whether the response was sent before. */
@@ -61,7 +60,12 @@ export class EventRun implements RunningDelivery {
   #transactions: Transactions | undefined;
 
   /** @param startedAt `performance.now()` when the request arrived */
-  constructor(delivery: Delivery, pending: PendingOutcome, startedAt: number, setup: Setup) {
+  constructor(
+    delivery: Delivery,
+    pending: PendingOutcome,
+    startedAt: number,
+    setup: ReceiverParts,
+  ) {
     this.startedAt = startedAt;
     this.tenant = delivery.tenant;
     this.#delivery = delivery;

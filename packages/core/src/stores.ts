@@ -15,8 +15,6 @@ export {
   checkDeadLetterQuery,
   type CheckedDeadLetterQuery,
   deadLetterPage,
-} from './dead-letters/record.ts';
-export {
   deadLetterId,
   type DeadLetterRecord,
   fromRecord,
@@ -25,7 +23,7 @@ export {
   toRecord,
   withBody,
 } from './dead-letters/record.ts';
-export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
+export type { ContextOf, ContextWithoutCompleteIn } from './options.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
 export { invalidCursor } from './errors.ts';
 export {

@@ -1,4 +1,5 @@
 import { sharesTimers } from '#platform';
+import { Bag, type Bagged } from './bag.ts';
 
 /** The longest delay of a timer; milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -6,46 +7,6 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 const LOST_AFTER_MS = 100;
 /** How long a store or engine may take, at shutdown, to accept what is released; milliseconds. */
 export const RELEASE_MS = 1_000;
-
-/** An item of a `Bag`. */
-export interface Bagged {
-  /** Its index in the bag, which alone changes it. Any number before it is added. */
-  place: number;
-}
-
-/**
- * A set of items that come and go quickly, in no order.
- *
- * A `Set` would keep too much alive: V8 replaces its table whenever it is full, and a table that was
- * replaced still refers to the next one. Once they are in the old generation, all that they ever had
- * stays in memory until a full collection: of 2,000 items of 8 kB, 16 MB instead of 0.5 (decision 15).
- */
-export class Bag<Item extends Bagged> implements Iterable<Item> {
-  readonly #items: Item[] = [];
-
-  get size(): number {
-    return this.#items.length;
-  }
-
-  add(item: Item): void {
-    item.place = this.#items.push(item) - 1;
-  }
-
-  /** @returns whether it was there */
-  delete(item: Item): boolean {
-    if (this.#items[item.place] !== item) return false;
-    const last = this.#items.pop() as Item;
-    if (last === item) return true;
-    this.#items[item.place] = last;
-    last.place = item.place;
-    return true;
-  }
-
-  /** The items that are there now, also if it changes meanwhile. */
-  [Symbol.iterator](): Iterator<Item> {
-    return [...this.#items].values();
-  }
-}
 
 /** What `withTimeout` rejects with. */
 export class TimeoutError extends Error {

@@ -1,7 +1,7 @@
 import { WebhookError } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
-import { readWebBody } from './http/request.ts';
+import { readWebBody } from './http/web-body.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { ReceiverRequest } from './receive.ts';
 import { createReceiver, type Receiver } from './receiver.ts';

@@ -1,13 +1,13 @@
+import { defined } from '../defined.ts';
+import type { Delivery, Route } from '../delivery.ts';
 import { docsUrl, WebhookError, type ErrorOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
-import type { Delivery } from '../events/context.ts';
 import { parsePayload } from '../events/events.ts';
-import type { Route } from '../events/route.ts';
-import type { Settings } from '../options.ts';
+import type { DeliverySource } from '../outcomes.ts';
 import { describeError, loggedError } from '../report/error-text.ts';
 import { safeLogger } from '../report/logger.ts';
+import type { Redact } from '../report/redact.ts';
 import { deliveryFields } from '../report/reporter.ts';
-import { defined, type DeliverySource } from '../outcomes.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
@@ -226,7 +226,7 @@ export async function sendToDeadLetter(
   delivery: Delivery,
   { error, attempt, route }: { error: unknown; attempt: number; route: Route },
   deadLetter: DeadLetterSink,
-  { redact, now }: Pick<Settings, 'redact' | 'now'>,
+  { redact, now }: { readonly redact?: Redact | undefined; readonly now: () => number },
 ): Promise<ErrorOrigin | undefined> {
   const { sensitiveData } = route;
   const { tenant, webhookId, log } = delivery;

@@ -1,5 +1,5 @@
+import { fromBase64, toBase64 } from '#platform';
 import { checkOptions, option } from '../check-options.ts';
-import { fromBase64, toBase64 } from '../queue.ts';
 import { invalidCursor } from '../errors.ts';
 import { sha256, tenantKey } from '../store/keys.ts';
 import type {

@@ -1,15 +1,10 @@
-import type { DeadLetterSink, DeadLetterStore } from '../dead-letters/dead-letter.ts';
-import { withOrigin, type DeliveryContent, type WebhookError } from '../errors.ts';
-import { CHANNELS, traced, type HandlerMessage } from '../report/channels.ts';
+import type { Handler, HandlerContext, Route } from '../delivery.ts';
+import { type DeliveryContent, type WebhookError, withOrigin } from '../errors.ts';
+import { CHANNELS, type HandlerMessage, traced } from '../report/channels.ts';
 import { redactedError } from '../report/error-text.ts';
-import { type Redact, withRedactedIds } from '../report/redact.ts';
-import type { Logger } from '../report/logger.ts';
-import type { ReportingHooks } from '../report/reporter.ts';
-import type { Store } from '../store/store.ts';
+import { withRedactedIds } from '../report/redact.ts';
 import type { FieldNames } from './call-details.ts';
-import type { HandlerContext } from './context.ts';
 import type { CallEventMap, UnknownEvent } from './events.ts';
-import type { Route } from './route.ts';
 import type { OutputOf, StandardSchema } from './schema.ts';
 
 /** Runs the handler, with the layers of `around` that are inside of this one. It runs once. */
@@ -65,12 +60,6 @@ export type EventsWith<Extra extends ExtraEvents> = CallEventMap & {
   [Name in keyof Extra]: OutputOf<Extra[Name]>;
 };
 
-/**
- * Handles one event. When it returns, or its promise resolves, the event is done. When it throws,
- * the service retries the event.
- */
-export type Handler<Event, Context = HandlerContext> = (event: Event, context: Context) => unknown;
-
 /** One handler for each event name. An unknown name does not compile, and throws at start-up. */
 export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> = {
   [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name], Context> | undefined;
@@ -104,12 +93,12 @@ export interface CustomPayload<
   handle: Handler<OutputOf<Schema>, Context>;
 }
 
-/** The options that a receiver and a queue's worker share. */
-export interface HandlerOptions<
+/** Which handler gets which event. */
+export interface RouteOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
-> extends ReportingHooks {
+> {
   /** Your handlers by event name. */
   // NoInfer: otherwise a misspelt name would be taken for an extra event.
   on?: Handlers<NoInfer<Extra>, Context> | undefined;
@@ -124,43 +113,11 @@ export interface HandlerOptions<
   includeSchemaValues?: boolean | undefined;
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
-  /**
-   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so that one bad event can't
-   * pause the rule: a store of dead letters, or a function of yours.
-   */
-  deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
   /** Wraps each run of a handler; the first of a list is the outermost. @see Around */
   around?: Around | readonly Around[] | undefined;
-  /** What is removed from the texts of errors in log lines; `'standard'` by default. @see Redact */
-  redact?: Redact | undefined;
   /** The names of the seven fields that the spec does not name, for `context.call`. */
   fieldNames?: FieldNames | undefined;
-  /** Where log lines go; `console` by default. */
-  logger?: Logger | undefined;
 }
-
-/** The checked options that a receiver and a worker share. Dead letters go to a function. */
-export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
-  readonly deadLetter?: DeadLetterSink | undefined;
-  readonly fieldNames: FieldNames;
-  readonly logger: Logger;
-}
-
-/** The context where, as the types say, the store or queue is in no database. */
-export interface ContextWithoutCompleteIn extends HandlerContext {
-  /** Compiles for no transaction, and throws. */
-  completeIn(
-    this: void,
-    tx: 'completeIn needs postgresStore or sqliteStore, or their queues. Otherwise use context.key.',
-  ): Promise<void>;
-}
-
-/** The context of a receiver with this store. */
-export type ContextOf<S extends Store> = 'completeIn' extends keyof S
-  ? [NonNullable<S['completeIn']>] extends [never]
-    ? ContextWithoutCompleteIn
-    : HandlerContext
-  : ContextWithoutCompleteIn;
 
 /** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
 export function runHandler(route: Route, context: HandlerContext): unknown {

@@ -1,35 +1,17 @@
-import { docsUrl, settle, WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
+import type { Handler, Route } from '../delivery.ts';
+import { type DeliveryContent, docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
-import { safeLogger } from '../report/logger.ts';
+import { settle } from '../report/hooks.ts';
+import { type Logger, safeLogger } from '../report/logger.ts';
 import { tenantKey } from '../store/keys.ts';
+import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
 import { FieldCheck } from './field-check.ts';
-import {
-  wrapHandler,
-  type Handler,
-  type HandlerOptions,
-  type HandlerSettings,
-} from './handlers.ts';
-import { validate, type StandardSchema } from './schema.ts';
+import { type RouteOptions, wrapHandler } from './handlers.ts';
+import { type StandardSchema, validate } from './schema.ts';
 
 /** The longest key or group; characters. */
 const MAX_KEY_LENGTH = 4_000;
-
-/** The handler of a payload, and how the payload is identified. */
-export interface Route {
-  readonly eventName: string | undefined;
-  readonly callId: string | undefined;
-  readonly key: string | undefined;
-  readonly body: unknown;
-  /** What the handler gets: what a schema made of the body, or the body. */
-  readonly event: unknown;
-  /** The content of the delivery, before and after its schema: kept out of the logs. */
-  readonly sensitiveData: DeliveryContent | undefined;
-  /** The outcome of a successful run. */
-  readonly outcome: 'handled' | 'ignored';
-  /** Absent if there is no handler. */
-  readonly handle: Handler<unknown> | undefined;
-}
 
 /** The route of a payload that is not identified and has no handler. */
 export const UNIDENTIFIED: Route = {
@@ -43,17 +25,10 @@ export const UNIDENTIFIED: Route = {
   handle: undefined,
 };
 
-type RouteSettings = Pick<
-  HandlerSettings,
-  | 'on'
-  | 'events'
-  | 'custom'
-  | 'onUnhandled'
-  | 'around'
-  | 'includeSchemaValues'
-  | 'fieldNames'
-  | 'logger'
->;
+interface RouteSettings extends RouteOptions {
+  readonly fieldNames: FieldNames;
+  readonly logger: Logger;
+}
 
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
@@ -148,7 +123,7 @@ export class Routes {
 
   async #customRoute(
     body: unknown,
-    { schema, key }: NonNullable<HandlerOptions['custom']>,
+    { schema, key }: NonNullable<RouteOptions['custom']>,
     tenant: string | undefined,
   ): Promise<Route> {
     const { fieldNames, includeSchemaValues = false } = this.#settings;

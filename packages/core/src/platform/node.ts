@@ -26,6 +26,16 @@ export const equalText: Platform['equalText'] = (a, b) =>
   a.length === b.length &&
   crypto.timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
 
+export const toBase64: Platform['toBase64'] = (bytes) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+
+export const fromBase64: Platform['fromBase64'] = (text) => {
+  // `Buffer` skips what is not base64.
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new TypeError('The text is not base64.');
+  const bytes = Buffer.from(text, 'base64');
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+};
+
 export const sharesTimers: Platform['sharesTimers'] = true;
 
 export const currentProcess: Platform['currentProcess'] = () => {

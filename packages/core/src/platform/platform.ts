@@ -26,6 +26,13 @@ export interface Platform {
   hmacBase64(key: HmacKey, head: string, body: Uint8Array): string | Promise<string>;
   /** Compares two ASCII texts in a time that depends only on their lengths. */
   equalText(a: string, b: string): boolean;
+  /** Bytes as base64, whatever their number. */
+  toBase64(bytes: Uint8Array): string;
+  /**
+   * The bytes of a base64 text.
+   * @throws TypeError or DOMException for a text that is not base64
+   */
+  fromBase64(text: string): Uint8Array;
   /**
    * Whether one timer may serve several requests. In Workers, a timer ends with the request that set
    * it.

@@ -18,7 +18,7 @@ export const hmacBase64: Platform['hmacBase64'] = async (key, head, body) => {
   new TextEncoder().encodeInto(head, signed);
   signed.set(body, head.length);
   const digest = await crypto.subtle.sign('HMAC', await (key as WebKey).key, signed);
-  return btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return toBase64(new Uint8Array(digest));
 };
 
 export const equalText: Platform['equalText'] = (a, b) => {
@@ -27,6 +27,19 @@ export const equalText: Platform['equalText'] = (a, b) => {
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
   return difference === 0;
 };
+
+/** `String.fromCharCode` takes a limited number of arguments. */
+const CHUNK = 8_192;
+
+export const toBase64: Platform['toBase64'] = (bytes) => {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += CHUNK)
+    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK));
+  return btoa(binary);
+};
+
+export const fromBase64: Platform['fromBase64'] = (text) =>
+  Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
 export const sharesTimers: Platform['sharesTimers'] = false;
 export const currentProcess: Platform['currentProcess'] = () => ({ host: '', pid: 0 });

@@ -1,9 +1,7 @@
 import { openChannel, openTracingChannel } from '#platform';
 import type { WebhookError } from '../errors.ts';
-import type { HandlerContext } from '../events/context.ts';
-import type { Route } from '../events/route.ts';
-import type { TracingChannel } from '../platform/platform.ts';
 import type { DeliverySource, Outcome } from '../outcomes.ts';
+import type { TracingChannel } from '../platform/platform.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { withRedactedIds } from './redact.ts';
 
@@ -24,12 +22,18 @@ export interface DeliveryMessage extends Message {
   result?: { readonly outcome: Outcome };
 }
 
-/** The message of `call-webhooks:handler`: one run of a handler. */
-export interface HandlerMessage
-  extends
-    Message,
-    Pick<HandlerContext, 'tenant' | 'webhookId' | 'key' | 'attempt' | 'source'>,
-    Pick<Route, 'eventName' | 'callId'> {}
+/** The message of `call-webhooks:handler`: one run of a handler. Its ids are redacted. */
+export interface HandlerMessage extends Message {
+  readonly source: DeliverySource;
+  readonly tenant?: string | undefined;
+  readonly webhookId: string;
+  readonly eventName: string | undefined;
+  readonly callId: string | undefined;
+  /** The idempotency key; `undefined` for an event without one. */
+  readonly key: string | undefined;
+  /** 1 the first time that the event runs. */
+  readonly attempt: number;
+}
 
 /** The message of `call-webhooks:store`: one call of the store. */
 export interface StoreMessage extends Message {

@@ -1,4 +1,4 @@
-import { settle } from '../errors.ts';
+import { callHook } from './hooks.ts';
 import { oneLine } from './redact.ts';
 
 /**
@@ -38,24 +38,6 @@ export interface HandlerLogger {
 type Level = keyof HandlerLogger;
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies Level[];
 const isLevel = (name: unknown): name is Level => LEVELS.includes(name as Level);
-
-/**
- * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
- * change a response or end the process.
- */
-export function callHook<Argument>(
-  hook: (argument: Argument) => unknown,
-  argument: Argument,
-  onFailed: (error: unknown) => void = () => undefined,
-): void {
-  try {
-    const result: unknown = hook(argument);
-    const isPending = typeof (result as { then?: unknown } | null | undefined)?.then === 'function';
-    if (isPending) void settle(result, onFailed);
-  } catch (error) {
-    onFailed(error);
-  }
-}
 
 /** Lets one line through in 10 s, and counts those that are left out. */
 export class LineLimit {

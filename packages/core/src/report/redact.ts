@@ -1,5 +1,6 @@
-import { settle, type DeliveryContent } from '../errors.ts';
+import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
+import { settle } from './hooks.ts';
 
 /**
  * What is removed from the texts of errors before they are logged.

@@ -1,4 +1,6 @@
+import { defined } from '../defined.ts';
 import {
+  type DeliveryContent,
   docsUrl,
   type ErrorOrigin,
   type ErrorSource,
@@ -6,18 +8,8 @@ import {
   WebhookError,
   withOrigin,
 } from '../errors.ts';
-import type { Delivery } from '../events/context.ts';
-import type { Route } from '../events/route.ts';
-import {
-  defined,
-  type DeliverySource,
-  type Outcome,
-  type OutcomeCode,
-  OUTCOMES,
-  type PendingOutcome,
-  type Result,
-  STATUS,
-} from '../outcomes.ts';
+import { type OutcomeCode, OUTCOMES, STATUS } from '../outcome-table.ts';
+import type { DeliverySource, Outcome, PendingOutcome, Result } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import {
   copiedFrames,
@@ -27,9 +19,9 @@ import {
   redactedCopy,
   redactedError,
 } from './error-text.ts';
+import { callHook } from './hooks.ts';
+import { LineLimit, type Logger, safeLogger } from './logger.ts';
 import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
-import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
-import type { OutcomeWriter } from '../store/outcome-writer.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.
@@ -190,14 +182,19 @@ const RATE_LIMITED = new Set<OutcomeCode>([
   'secret-unavailable',
 ]);
 
+/** Where outcomes are counted, for the outcome log. */
+interface OutcomeSink {
+  add(outcome: Outcome): void;
+}
+
 /** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
   readonly #settings: ReportingHooks & LineOptions;
-  readonly #writer: OutcomeWriter | undefined;
+  readonly #writer: OutcomeSink | undefined;
   readonly #limits = new Map<OutcomeCode, LineLimit>();
 
   /** @param writer absent without an outcome log */
-  constructor(settings: ReportingHooks & LineOptions, writer?: OutcomeWriter) {
+  constructor(settings: ReportingHooks & LineOptions, writer?: OutcomeSink) {
     this.#settings = settings;
     this.#writer = writer;
   }
@@ -328,8 +325,11 @@ export interface AfterCommit {
   readonly error: unknown;
   /** What the error means for the event. */
   readonly kind: 'failed-after-commit' | 'late-transaction';
-  readonly route: Route;
-  readonly delivery: Delivery;
+  readonly route: Pick<Identified, 'eventName' | 'callId' | 'key'> & {
+    readonly outcome: OutcomeCode;
+    readonly sensitiveData: DeliveryContent | undefined;
+  };
+  readonly delivery: Pick<Identified, 'tenant' | 'webhookId' | 'source'> & { readonly log: Logger };
   readonly attempt: number;
   /** Whether the service got its response before. */
   readonly late: boolean;

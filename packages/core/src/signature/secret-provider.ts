@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { prepareKey } from '#platform';
-import { docsUrl, settle, WebhookError, withOrigin } from '../errors.ts';
-import type { HandlerSettings } from '../events/handlers.ts';
+import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import { type HeadersLike, RequestView, type TenantRequest } from '../http/request.ts';
 import { describeError, loggedFailure, redactedError } from '../report/error-text.ts';
-import { LineLimit } from '../report/logger.ts';
+import { settle } from '../report/hooks.ts';
+import { LineLimit, type Logger } from '../report/logger.ts';
+import type { Redact } from '../report/redact.ts';
 import { isTenantName } from '../store/keys.ts';
 import type { Deadlines } from '../time.ts';
 import { generateSecret, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
@@ -39,7 +40,10 @@ const RETRY_AFTER_MS = 1_000;
 const PROVIDER_TIMEOUT_MS = 4_000;
 
 /** Where log lines of a cache go. */
-type SecretLog = Pick<HandlerSettings, 'logger' | 'redact'>;
+interface SecretLog {
+  readonly logger: Logger;
+  readonly redact?: Redact | undefined;
+}
 
 type LoadKeys = (request: { webhookId: string; refresh: boolean }) => Promise<readonly Key[]>;
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { hmacBase64, prepareKey } from '#platform';
-import { settle, WebhookError } from '../errors.ts';
+import { WebhookError } from '../errors.ts';
+import { settle } from '../report/hooks.ts';
 import { redactId } from '../report/redact.ts';
 import type { HmacKey } from '../platform/platform.ts';
 

@@ -1,8 +1,15 @@
 import { equalText, hmacBase64 } from '#platform';
+import type { Delivery } from '../delivery.ts';
 import { WebhookError } from '../errors.ts';
 import { checkBody, type HeadersLike } from '../http/request.ts';
-import { casedHeaderNames, headerNames, isSendable, readSignatureHeaders } from './headers.ts';
-import type { ReceiverOptions, Settings } from '../options.ts';
+import {
+  casedHeaderNames,
+  type HeaderNames,
+  type HeaderPrefix,
+  headerNames,
+  isSendable,
+  readSignatureHeaders,
+} from './headers.ts';
 import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secrets.ts';
 
 /** Seconds on either side of the receiver's clock (spec, "Limits"). */
@@ -11,15 +18,13 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 const MIN_REPLAY_MEMORY_MS = 300_000;
 
 /** What a delivery is verified against. */
-type AuthenticationRules = Pick<Settings, 'headerNames' | 'toleranceSeconds'>;
+export interface AuthenticationRules {
+  readonly headerNames: HeaderNames;
+  readonly toleranceSeconds: number;
+}
 
 /** What is known about a delivery that was verified. */
-export interface Authentic {
-  readonly webhookId: string;
-  /** When it was signed; Unix seconds. */
-  readonly timestamp: number;
-  /** Until when its webhook id must be remembered; milliseconds since the epoch. */
-  readonly replayUntil: number;
+export interface Authentic extends Pick<Delivery, 'webhookId' | 'timestamp' | 'replayUntil'> {
   readonly secretId: string;
 }
 
@@ -89,11 +94,18 @@ function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number
   );
 }
 
+/** The headers of a delivery, and how old it may be. */
+export interface SignatureOptions {
+  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
+  headerPrefix?: HeaderPrefix | undefined;
+  /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
+  toleranceSeconds?: number | undefined;
+  /** The clock; milliseconds since the epoch, `Date.now` by default. */
+  now?: (() => number) | undefined;
+}
+
 /** How a delivery is verified. */
-export interface VerifyOptions extends Pick<
-  ReceiverOptions,
-  'headerPrefix' | 'toleranceSeconds' | 'now'
-> {
+export interface VerifyOptions extends SignatureOptions {
   /**
    * One signing secret, or several of which any may match. `undefined` (an unset variable of the
    * environment) compiles, and throws.

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../errors.ts';
-import { callHook, safeLogger, type Logger } from '../report/logger.ts';
+import { callHook } from '../report/hooks.ts';
+import { safeLogger, type Logger } from '../report/logger.ts';
 import { memoryLog, type EventState } from './outcome-log.ts';
 import type { Admission, Claim, StoreWithoutCompleteIn } from './store.ts';
 

@@ -1,7 +1,11 @@
 import { apartFromRequests, currentProcess } from '#platform';
+import { defined } from '../defined.ts';
 import { docsUrl } from '../errors.ts';
-import type { HandlerSettings } from '../events/handlers.ts';
-import { defined, type Outcome } from '../outcomes.ts';
+import type { Outcome } from '../outcomes.ts';
+import { loggedError } from '../report/error-text.ts';
+import { LineLimit, safeLogger, type Logger } from '../report/logger.ts';
+import { printable, type Redact, redactedText, withRedactedIds } from '../report/redact.ts';
+import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
 import { newToken } from './lease.ts';
 import {
   durationBucket,
@@ -10,10 +14,6 @@ import {
   type OutcomeLog,
   type OutcomeRow,
 } from './outcome-log.ts';
-import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
-import { printable, redactedText, withRedactedIds } from '../report/redact.ts';
-import { loggedError } from '../report/error-text.ts';
-import { LineLimit, safeLogger } from '../report/logger.ts';
 
 /** How long outcomes are gathered until they are written; milliseconds. */
 const WRITE_AFTER_MS = 1_000;
@@ -32,7 +32,9 @@ const LOST_AFTER_MS = 5_000;
 
 type Counters = Map<string, number>;
 
-export interface WriterSettings extends Pick<HandlerSettings, 'logger' | 'redact'> {
+export interface WriterSettings {
+  readonly logger: Logger;
+  readonly redact?: Redact | undefined;
   readonly deadlines: Deadlines;
   /** How long a write may take; milliseconds. */
   readonly timeoutMs: number;

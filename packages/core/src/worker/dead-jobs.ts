@@ -1,3 +1,4 @@
+import { fromBase64 } from '#platform';
 import type {
   DeadJobs,
   DeadLetterFailure,
@@ -12,8 +13,8 @@ import {
   MAX_FAILURES,
   storableName,
 } from '../dead-letters/record.ts';
-import { defined } from '../outcomes.ts';
-import { fromBase64, type QueuedDelivery } from '../queue.ts';
+import { defined } from '../defined.ts';
+import type { QueuedDelivery } from '../queue.ts';
 
 /** One failed attempt of a job, as engines keep it in JSON: at milliseconds since the epoch. */
 export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> & {

@@ -1,31 +1,24 @@
 import * as z from 'zod/mini';
+import { fromBase64 } from '#platform';
 import { checkAgainst, option } from '../check-options.ts';
 import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import { defined } from '../defined.ts';
+import type { Delivery, HandlerContext, Route } from '../delivery.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
-import {
-  DeliveryContext,
-  LazySignal,
-  notCommitted,
-  Transactions,
-  type Delivery,
-  type HandlerContext,
-} from '../events/context.ts';
-import {
-  handlerFailed,
-  runHandler,
-  type ExtraEvents,
-  type HandlerOptions,
-} from '../events/handlers.ts';
-import { type Route, Routes } from '../events/route.ts';
+import { DeliveryContext, LazySignal } from '../events/context.ts';
+import { handlerFailed, runHandler, type ExtraEvents } from '../events/handlers.ts';
+import { Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import { checkEventNames, handlerShape } from '../options.ts';
-import { defined, type Outcome, type OutcomeCode, type PendingOutcome } from '../outcomes.ts';
-import { fromBase64, type QueuedDelivery } from '../queue.ts';
+import { type HandlerOptions, checkEventNames, handlerShape } from '../options.ts';
+import type { OutcomeCode } from '../outcome-table.ts';
+import type { Outcome, PendingOutcome } from '../outcomes.ts';
+import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
-import { OutcomeWriter } from '../store/outcome-writer.ts';
 import { reportAfterCommit, Reporter, withWarnings } from '../report/reporter.ts';
 import type { OutcomeLog } from '../store/outcome-log.ts';
+import { OutcomeWriter } from '../store/outcome-writer.ts';
+import { notCommitted, Transactions } from '../store/transactions.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
 
 /** What a queue's engine knows about one run of a job. */

@@ -1,5 +1,5 @@
 import { apartFromRequests } from '#platform';
-import { callHook } from '../report/logger.ts';
+import { callHook } from '../report/hooks.ts';
 import { RELEASE_MS, waitAtMost } from '../time.ts';
 import { type WorkerHealth, WorkerNotes } from './worker-health.ts';
 

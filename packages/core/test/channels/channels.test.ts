@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, type QueuedDelivery, type SecretProvider } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import type { OutcomeMessage } from '../../src/internal.ts';
-import { StoreCalls } from '../../src/store/lease.ts';
+import { StoreCalls } from '../../src/store/store-calls.ts';
 import { Deadlines } from '../../src/time.ts';
 import { useLateClock } from '../late-clock.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';

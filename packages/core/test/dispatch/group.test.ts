@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { toBase64 } from '../../src/queue.ts';
-import { Transactions } from '../../src/events/context.ts';
+import { toBase64 } from '#platform';
+import { Transactions } from '../../src/store/transactions.ts';
 import {
   type DeadLetter,
   type HandlerContext,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { toBase64 } from '../../src/queue.ts';
+import { toBase64 } from '#platform';
 import type { HandlerContext } from '../../src/index.ts';
 import type { PayloadIssue, StandardSchema } from '../../src/internal.ts';
 import { createJobProcessor } from '../../src/stores.ts';

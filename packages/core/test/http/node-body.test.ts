@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { IncomingMessage, request } from 'node:http';
 import { connect, Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  checkBody,
-  checkRequest,
-  readWebBody,
-  RequestView,
-  unreadable,
-} from '../../src/http/request.ts';
+import { checkBody, checkRequest, RequestView, unreadable } from '../../src/http/request.ts';
+import { readWebBody } from '../../src/http/web-body.ts';
 import type { HeadersLike } from '../../src/internal.ts';
 import { discardRest, keepRawBody, readRawBody } from '../../src/node.ts';
 import { send, serve, setup, stopServers } from '../node-support.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { toBase64 } from '../../src/queue.ts';
+import { toBase64 } from '#platform';
 import {
   memoryDeadLetters,
   memoryStore,

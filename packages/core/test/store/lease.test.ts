@@ -11,8 +11,9 @@ import {
 } from '../../src/dead-letters/record.ts';
 import { memoryDeadLetters, type Store } from '../../src/index.ts';
 import { sha256 } from '../../src/internal.ts';
-import { Lease, newToken, StoreCalls } from '../../src/store/lease.ts';
-import { TurnBatch } from '../../src/store/store.ts';
+import { Lease, newToken } from '../../src/store/lease.ts';
+import { StoreCalls } from '../../src/store/store-calls.ts';
+import { TurnBatch } from '../../src/store/turn-batch.ts';
 import { type DeadLetterQuery, storableKey, storableKeySync } from '../../src/stores.ts';
 import { Deadlines } from '../../src/time.ts';
 

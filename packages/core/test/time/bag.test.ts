@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exponentialBackoff } from '../../src/stores.ts';
-import { Bag, type Bagged } from '../../src/time.ts';
+import { Bag, type Bagged } from '../../src/bag.ts';
 import { SEED } from '../support.ts';
 
 describe('Bag', () => {

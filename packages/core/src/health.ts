@@ -1,0 +1,67 @@
+import type { UnknownFields } from './events/field-check.ts';
+import { healthOf, type PortHealth } from './port-health.ts';
+import type { ReceiverParts } from './receiver-parts.ts';
+import type { Store } from './store/store.ts';
+
+/** The result of `receiver.health()`, made for a readiness probe. */
+export interface Health {
+  /** `true` if nothing is known that would keep a delivery from being accepted now. */
+  ok: boolean;
+  /** `true` once `close()` was called: deliveries are answered 503, or soon will be. */
+  closing: boolean;
+  store: PortHealth;
+  /** Absent without a queue. */
+  queue?: PortHealth;
+  /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
+  secrets?: PortHealth;
+  /**
+   * The ids of the configured secrets, in their order. Absent with tenants, and while a secret
+   * provider is down.
+   */
+  secretIds?: string[];
+  /**
+   * Call events whose details were never found, so that `context.call` lacks them: `fieldNames` has to
+   * be set. Absent if there are none.
+   */
+  unknownFields?: UnknownFields[];
+  /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
+  overloaded?: true;
+}
+
+/**
+ * Pings store and queue at the same time, each within `storeTimeout`, and asks a secret provider that
+ * has given no secrets yet. Never rejects.
+ */
+export async function checkHealth(setup: ReceiverParts): Promise<Health> {
+  const { settings, deadlines, inFlight, routes } = setup;
+  const { draining: closing, full } = inFlight;
+  const { store, queue, secret, tenant, storeTimeout } = settings;
+  const ping = (port: Pick<Store, 'ping'>) =>
+    port.ping
+      ? healthOf(async () => deadlines.withTimeout(storeTimeout, Promise.resolve(port.ping?.())))
+      : ({ status: 'unknown', durationMs: 0 } as const);
+  const hasProvider = typeof secret === 'function';
+  let secretIds: string[] | undefined;
+  const askSecrets = async () => {
+    const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
+    secretIds = [...new Set(keys.map(({ id }) => id))];
+  };
+  const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
+    ping(store),
+    queue && ping(queue),
+    // Each tenant has secrets of its own: nobody knows which to ask for.
+    tenant ? undefined : healthOf(askSecrets),
+  ]);
+  const unknownFields = routes.fieldCheck.unknown;
+  const parts = [storeHealth, queueHealth, secretsHealth];
+  return {
+    ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
+    closing,
+    store: storeHealth,
+    ...(queueHealth && { queue: queueHealth }),
+    ...(hasProvider && secretsHealth && { secrets: secretsHealth }),
+    ...(secretIds && { secretIds }),
+    ...(unknownFields.length > 0 && { unknownFields }),
+    ...(full && { overloaded: true }),
+  };
+}

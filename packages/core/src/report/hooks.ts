@@ -1,0 +1,29 @@
+/**
+ * Awaits what a callback of the user returned, a lazy query too: its `then` is what sends it.
+ * @param onFailed gets what it rejects with; must not throw
+ */
+export async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
+  try {
+    await value;
+  } catch (error) {
+    onFailed(error);
+  }
+}
+
+/**
+ * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
+ * change a response or end the process.
+ */
+export function callHook<Argument>(
+  hook: (argument: Argument) => unknown,
+  argument: Argument,
+  onFailed: (error: unknown) => void = () => undefined,
+): void {
+  try {
+    const result: unknown = hook(argument);
+    const isPending = typeof (result as { then?: unknown } | null | undefined)?.then === 'function';
+    if (isPending) void settle(result, onFailed);
+  } catch (error) {
+    onFailed(error);
+  }
+}

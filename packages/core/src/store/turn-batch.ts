@@ -1,0 +1,46 @@
+import { sharesTimers } from '#platform';
+
+/** A call that waits for its batch. */
+export interface BatchedCall<Call, Answer> {
+  readonly call: Call;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Kept here because the fake timers of a user's tests replace the global one. */
+const onImmediate = globalThis.setImmediate as typeof setImmediate | undefined;
+
+/**
+ * Collects the calls of one turn of the event loop, for stores that answer several in one round trip.
+ * A call never waits for the answer to another one. Where requests can't share anything, as on
+ * Workers, each call is a batch of its own, at once.
+ */
+export class TurnBatch<Call, Answer> {
+  readonly #max: number;
+  readonly #run: (batch: readonly BatchedCall<Call, Answer>[]) => void;
+  #waiting: BatchedCall<Call, Answer>[] = [];
+
+  /**
+   * @param max how many calls a batch has at most; then it waits no longer
+   * @param run settles every call of the batch, and never throws
+   */
+  constructor(max: number, run: (batch: readonly BatchedCall<Call, Answer>[]) => void) {
+    this.#max = max;
+    this.#run = run;
+  }
+
+  add(call: Call): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const size = this.#waiting.push({ call, resolve, reject });
+      if (size === this.#max || !sharesTimers || !onImmediate) this.#flush();
+      else if (size === 1) onImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const batch = this.#waiting;
+    if (batch.length === 0) return; // it was full before the turn ended
+    this.#waiting = [];
+    this.#run(batch);
+  }
+}
