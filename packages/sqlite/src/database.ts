@@ -146,6 +146,13 @@ export function isMissingTable(error: unknown): boolean {
   return code === 'SQLITE_ERROR' && message.includes('no such table');
 }
 
+/** Whether the file, or one beside it, may not be written or made. */
+export function isUnwritable(error: unknown): boolean {
+  const { code, message } = failureOf(error);
+  if (code !== undefined) return code === 'SQLITE_READONLY' || code === 'SQLITE_CANTOPEN';
+  return /readonly database|unable to open database file/i.test(message);
+}
+
 /** Whether a BEGIN failed because the connection is in a transaction. */
 export function isNestedBegin(error: unknown): boolean {
   const { code, message } = failureOf(error);
@@ -162,6 +169,8 @@ const CODES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  14: 'SQLITE_CANTOPEN',
 };
 
 /**

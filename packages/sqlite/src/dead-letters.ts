@@ -69,6 +69,7 @@ export function sqliteDeadLetters(
     withBody(letterOf(kept), kept.body);
 
   return {
+    ping: () => transactions.probe(),
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
       await transactions.run((sql) => {

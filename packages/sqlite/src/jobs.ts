@@ -205,11 +205,13 @@ export class Jobs {
       extend: () => write('due_at = ?', (at) => [at + leaseFor]),
       transaction: {
         // The token stays, so that it may be repeated, and so that the run can tell that it was this one.
-        completeIn: (tx) =>
-          completeIn(this.#db, this.#prefix, tx, {
+        completeIn: (tx) => {
+          this.#transactions.checkFile();
+          return completeIn(this.#db, this.#prefix, tx, {
             update: `UPDATE ${this.#table} SET ${DONE}, due_at = ${String(this.#now() + this.#rememberFor)}`,
             where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
-          }),
+          });
+        },
         isCompleted: () =>
           this.#run((sql) => {
             const done = `SELECT 1 FROM ${this.#table} WHERE id = ? AND token = ? AND state = 'done'`;
@@ -289,7 +291,7 @@ export class Jobs {
   }
 
   ping(): Promise<void> {
-    return this.#run(() => undefined);
+    return this.#transactions.probe();
   }
 
   #wakeListeners(): void {

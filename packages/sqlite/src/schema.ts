@@ -39,6 +39,8 @@ export const sqliteOptionRules = () => ({
  *   failed: without a token, it waits for its next attempt. `failures` has the last 50 failed attempts, as JSON.
  *   `crashes` counts the last runs in a row that ended with their process, or without reporting a result. With
  *   `abandon_reason` no handler is run any more. `is_last_run` is 1 for a job that was retried by hand.
+ * - The outcome log: `log_batches.rows` and `log_processes.process` are JSON, and `log_counts.minute` is one of
+ *   the epoch.
  */
 const createTables = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}schema (version INTEGER NOT NULL, id TEXT NOT NULL);
@@ -68,14 +70,6 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   abandon_reason TEXT, is_last_run INTEGER NOT NULL DEFAULT 0, error TEXT, failures TEXT, delivery TEXT
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);
-INSERT INTO ${prefix}schema (version, id)
-  SELECT 1, lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM ${prefix}schema);`;
-
-/**
- * Makes version 2, with the outcome log. `log_batches.rows` and `log_processes.process` are JSON, and
- * `log_counts.minute` is one of the epoch.
- */
-const createLog = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}log_batches (
   n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, rows TEXT NOT NULL
 );
@@ -85,10 +79,11 @@ CREATE TABLE IF NOT EXISTS ${prefix}log_counts (
 CREATE TABLE IF NOT EXISTS ${prefix}log_processes (
   id TEXT PRIMARY KEY, process TEXT NOT NULL, seen_at INTEGER NOT NULL
 );
-UPDATE ${prefix}schema SET version = 2 WHERE version = 1;`;
+INSERT INTO ${prefix}schema (version, id)
+  SELECT 1, lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM ${prefix}schema);`;
 
 /** Step n makes version n of version n - 1, and sets it. A step that was released never changes. */
-const STEPS: readonly ((prefix: string) => string)[] = [createTables, createLog];
+const STEPS: readonly ((prefix: string) => string)[] = [createTables];
 
 /** The version of the tables that this process uses. */
 export const SCHEMA_VERSION = STEPS.length;

@@ -180,6 +180,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     /** A token that has completed the event may do it again. */
     completeIn(tx, eventKey, token) {
       const key = storedKey(eventKey);
+      transactions.checkFile();
       const [handled, lostBefore] = [String(HANDLED), String(since(key, token))];
       return completeIn(db, prefix, tx, {
         update: `UPDATE ${events} SET done = ${handled}`,
@@ -222,7 +223,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
           : sql.change(`INSERT OR REPLACE INTO ${cursors} VALUES (?, ?)`, stored, cursor),
       );
     },
-    ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
+    ping: () => transactions.probe(),
   };
 }
 

@@ -1,6 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOptions } from '@call-webhooks/core/internal';
-import { checkDatabase, integer, isBusy, Statements, type SqliteDatabase } from './database.ts';
+import {
+  checkDatabase,
+  integer,
+  isBusy,
+  isUnwritable,
+  Statements,
+  type SqliteDatabase,
+} from './database.ts';
+import { OpenFile } from './open-file.ts';
 import {
   prefixRule,
   readSchema,
@@ -21,6 +30,8 @@ const BLOCK_FOR = 5;
 const CHECKPOINT_PAGES = 4_000;
 /** In KiB: the default of better-sqlite3. SQLite's own 2 MB is too small for a large index. */
 const CACHE_KIB = 16_000;
+/** What a health check writes: eight pages. */
+const PROBE = ' '.repeat(32_768);
 
 interface Waiting {
   work: () => unknown;
@@ -38,6 +49,7 @@ export class Transactions {
   readonly #db: SqliteDatabase;
   readonly #prefix: string;
   readonly #sql: Statements;
+  readonly #file: OpenFile;
   #waiting: Waiting[] = [];
   #flushing = false;
   /** What the tables were before they were used first. */
@@ -47,6 +59,7 @@ export class Transactions {
     this.#db = db;
     this.#prefix = prefix;
     this.#sql = new Statements(db);
+    this.#file = new OpenFile(this.#sql);
   }
 
   /** The work must be synchronous. Rejects with the client's error, and then nothing was changed. */
@@ -58,6 +71,24 @@ export class Transactions {
       this.#flushing = true;
       setImmediate(() => void this.#flush());
     });
+  }
+
+  /** @throws Error if the file of the handle was removed, moved or replaced */
+  checkFile(): void {
+    this.#file.check();
+  }
+
+  /**
+   * Writes as much as a delivery may, and removes it again: two commits. Rejects where a delivery could not
+   * be kept, such as on a full disk.
+   */
+  async probe(): Promise<void> {
+    const cursors = `${this.#prefix}cursors`;
+    const name = `health ${randomUUID()}`;
+    await this.run((sql) =>
+      sql.change(`INSERT INTO ${cursors} (name, cursor) VALUES (?, ?)`, name, PROBE),
+    );
+    await this.run((sql) => sql.change(`DELETE FROM ${cursors} WHERE name = ?`, name));
   }
 
   /** Creates or upgrades the tables. @returns what they were before */
@@ -74,7 +105,7 @@ export class Transactions {
       } catch (error) {
         if (isBusy(error)) await this.#later(batch, error);
         else if (batch.length > 1) await this.#eachAlone(batch);
-        else batch[0]?.reject(error);
+        else batch[0]?.reject(explained(error));
       }
     }
     this.#flushing = false;
@@ -83,6 +114,7 @@ export class Transactions {
   #transact(batch: Waiting[]): void {
     this.#prepare();
     const results = this.#inTransaction(() => {
+      this.#file.check();
       readSchema(this.#sql, this.#prefix); // another process may have upgraded it meanwhile
       return batch.map(({ work }) => work());
     });
@@ -91,12 +123,15 @@ export class Transactions {
 
   #prepare(): Schema {
     if (this.#before) return this.#before;
+    this.#file.check();
     this.#db.exec(`PRAGMA busy_timeout = ${String(BLOCK_FOR)}`);
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.exec('PRAGMA synchronous = FULL');
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${String(CHECKPOINT_PAGES)}`);
     this.#enlargeCache();
-    return (this.#before = this.#inTransaction(() => upgrade(this.#db, this.#prefix)));
+    const before = this.#inTransaction(() => upgrade(this.#db, this.#prefix));
+    this.#file.checkIsThere();
+    return (this.#before = before);
   }
 
   /** Leaves a larger cache as it is. */
@@ -137,7 +172,7 @@ export class Transactions {
         this.#transact([one]);
       } catch (error) {
         if (isBusy(error)) await this.#later([one], error);
-        else one.reject(error);
+        else one.reject(explained(error));
       }
   }
 
@@ -148,6 +183,15 @@ export class Transactions {
     this.#waiting = [...batch.filter(({ until }) => until > now), ...this.#waiting];
     await delay(5 + Math.random() * 10);
   }
+}
+
+/** SQLite says neither which file it can't write, nor that it writes into the folder as well. */
+function explained(error: unknown): unknown {
+  if (!isUnwritable(error)) return error;
+  return new Error(
+    "The SQLite file can't be written: the file or its folder is read-only for this process, the folder is missing, or the handle was opened as read-only. Give this user the right to write the file and its folder, where SQLite keeps two more files (-wal and -shm).",
+    { cause: error },
+  );
 }
 
 /** What `migrate` found and did. */

@@ -22,9 +22,9 @@ describe('the tables', () => {
   const admit = () => sqliteStore(test.db).admit({ ...claim, replayUntil: Date.now() + 600_000 });
 
   it('are made by migrate, which says what it did', async () => {
-    expect(await migrate(test.db)).toEqual({ from: 0, to: 2 });
+    expect(await migrate(test.db)).toEqual({ from: 0, to: 1 });
     const tables = made();
-    expect(await migrate(test.db)).toEqual({ from: 2, to: 2 });
+    expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
     expect(await admit()).toEqual(admitted);
     expect(made()).toEqual(tables);
   });
@@ -37,13 +37,13 @@ describe('the tables', () => {
     };
     for (const [prefix, use] of Object.entries(uses)) {
       await use(prefix);
-      expect(await migrate(test.db, { prefix })).toEqual({ from: 2, to: 2 });
+      expect(await migrate(test.db, { prefix })).toEqual({ from: 1, to: 1 });
     }
   });
 
   it('may be made by hand, and once more', async () => {
     for (let time = 1; time <= 2; time++) test.db.exec(migrationSql());
-    expect(await migrate(test.db)).toEqual({ from: 2, to: 2 });
+    expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
     expect(await admit()).toEqual(admitted);
     expect(test.db.prepare('SELECT count(*) AS rows FROM call_webhooks_schema').all()).toEqual([
       { rows: 1 },
@@ -51,7 +51,7 @@ describe('the tables', () => {
   });
 
   it('have a prefix, which is checked', async () => {
-    expect(await migrate(test.db, { prefix: 'mine_' })).toEqual({ from: 0, to: 2 });
+    expect(await migrate(test.db, { prefix: 'mine_' })).toEqual({ from: 0, to: 1 });
     expect(migrationSql({ prefix: 'mine_' })).toContain('CREATE TABLE IF NOT EXISTS mine_events');
     expect(() => migrationSql({ prefix: 'a-b' })).toThrow('Invalid options of migrationSql');
     await expect(migrate(test.db, { prefix: 'a-b' })).rejects.toThrow('Invalid options of migrate');
@@ -63,25 +63,13 @@ describe('the tables', () => {
     const queue = sqliteQueue(test.db);
     await store.ping?.();
     await queue.ping();
-    test.db.exec('UPDATE call_webhooks_schema SET version = 3');
+    test.db.exec('UPDATE call_webhooks_schema SET version = 2');
     const newer =
-      /^The tables call_webhooks_\* were made by a newer version of @call-webhooks\/sqlite: theirs is 3, and this process knows 2\. Update this process\. See .*stores\.html#sqlite$/;
+      /^The tables call_webhooks_\* were made by a newer version of @call-webhooks\/sqlite: theirs is 2, and this process knows 1\. Update this process\. See .*stores\.html#sqlite$/;
     await expect(store.admit({ ...claim, replayUntil: Date.now() })).rejects.toThrow(newer);
     await expect(queue.enqueue(queuedCall('call-1'))).rejects.toThrow(newer);
     await expect(sqliteDeadLetters(test.db).count()).rejects.toThrow(newer);
     await expect(migrate(test.db)).rejects.toThrow(newer);
-    expect(version()).toEqual([{ version: 3 }]);
-  });
-
-  it('of version 1 get the outcome log, and keep what they have', async () => {
-    await migrate(test.db);
-    await admit();
-    for (const table of ['batches', 'counts', 'processes'])
-      test.db.exec(`DROP TABLE call_webhooks_log_${table}`);
-    test.db.exec('UPDATE call_webhooks_schema SET version = 1');
-    const store = sqliteStore(test.db);
-    expect(await store.log!.read()).toEqual({ rows: [] });
-    expect(await store.peek!(['event'])).toEqual(['running']);
     expect(version()).toEqual([{ version: 2 }]);
   });
 
@@ -90,12 +78,11 @@ describe('the tables', () => {
     await admit();
     const steps = [
       () => 'SELECT never',
-      () => 'SELECT never',
       (prefix: string) =>
-        `ALTER TABLE ${prefix}events ADD COLUMN note TEXT; UPDATE ${prefix}schema SET version = 3`,
+        `ALTER TABLE ${prefix}events ADD COLUMN note TEXT; UPDATE ${prefix}schema SET version = 2`,
     ];
+    expect(upgrade(test.db, 'call_webhooks_', steps)).toMatchObject({ version: 1 });
     expect(upgrade(test.db, 'call_webhooks_', steps)).toMatchObject({ version: 2 });
-    expect(upgrade(test.db, 'call_webhooks_', steps)).toMatchObject({ version: 3 });
     expect(test.db.prepare('SELECT key, note FROM call_webhooks_events').all()).toEqual([
       { key: 'event', note: null },
     ]);

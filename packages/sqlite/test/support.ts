@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from '@jest/globals';
+import { afterEach, beforeEach } from '@jest/globals';
 import { collectingLogger, waitFor } from '@call-webhooks/contract-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import Database from 'libsql';
@@ -27,6 +27,7 @@ export interface Client {
 
 type Constructor = new (file: string, options?: object) => Handle;
 
+const require = createRequire(import.meta.url);
 const CLIENTS: { name: string; load: () => Constructor; missing: string }[] = [
   { name: 'libsql', load: () => Database, missing: '' },
   {
@@ -40,24 +41,23 @@ const CLIENTS: { name: string; load: () => Constructor; missing: string }[] = [
     missing: 'npm install --no-save better-sqlite3@12; it is built or downloaded, so not by npm ci',
   },
 ];
-const require = createRequire(import.meta.url);
 
-/** The same tests on each client. Where one is missing they are skipped, and one loud line says so. */
-export function eachClient(tests: (client: Client) => void): void {
-  for (const { name, load, missing } of CLIENTS) {
-    let Loaded: Constructor;
-    try {
-      Loaded = load();
-      new Loaded(':memory:').close(); // a binary for another Node fails here
-    } catch {
-      process.stderr.write(`\n!!! SKIPPED: the tests on ${name}: ${missing}.\n\n`);
-      describe.skip(name, () => {
-        it(`needs ${name}`, () => undefined);
-      });
-      continue;
-    }
-    tests({ name, open: (file, options = {}) => new Loaded(file, options) });
+/** The clients that can be loaded here, and why others can't. */
+export const clients: Client[] = [];
+export const missingClients: string[] = [];
+for (const { name, load, missing } of CLIENTS) {
+  try {
+    const Loaded = load();
+    new Loaded(':memory:').close(); // a binary for another Node fails here
+    clients.push({ name, open: (file, options = {}) => new Loaded(file, options) });
+  } catch {
+    missingClients.push(`${name}: ${missing}`);
   }
+}
+
+/** The same tests on each client. `clients.test.ts` says which are missing. */
+export function eachClient(tests: (client: Client) => void): void {
+  for (const client of clients) tests(client);
 }
 
 /** A folder of its own, and the file in it. */

@@ -47,6 +47,8 @@ export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 /** The method of a store of dead letters that `deadLetter` uses. */
 export interface DeadLetterStore {
   put(letter: DeadLetter): Promise<void>;
+  /** Resolves when a letter could be kept, for `receiver.health()`: it writes something, and removes it. */
+  ping?(): Promise<unknown>;
 }
 
 /** One failure of a dead letter: the one that put it here, or a redrive. */

@@ -73,12 +73,17 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       .sort(compare);
   }
 
+  function checkRoom(): void {
+    if (kept.size >= maxLetters)
+      throw new Error(`memoryDeadLetters is full: it has ${String(maxLetters)} letters.`);
+  }
+
   const letters: DeadLetters = {
+    ping: async () => checkRoom(),
     async put(letter) {
       const record = await toRecord(letter);
       const known = kept.get(record.id);
-      if (!known && kept.size >= maxLetters)
-        throw new Error(`memoryDeadLetters is full: it has ${String(maxLetters)} letters.`);
+      if (!known) checkRoom();
       const failures = [...(known?.failures ?? []), record.failure].slice(-MAX_FAILURES);
       kept.set(record.id, { ...record, failures });
     },
