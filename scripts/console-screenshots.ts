@@ -7,6 +7,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { systemClock } from '@call-webhooks/client';
 import { createConsole } from '@call-webhooks/console';
 import { memoryDeadLetters } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
@@ -43,7 +44,7 @@ app.use(
   createConsole({
     receiver: hook.receiver,
     deadLetters,
-    now: () => now,
+    clock: { ...systemClock, now: () => now },
     authorize: () => ({ name: 'Ada' }),
     logger,
   }),

@@ -25,7 +25,7 @@ describe('dead-letters redrive', () => {
     expect(again.records()).toEqual([
       {
         ...{ type: 'result', handled: 0, queued: 0, failed: 0 },
-        ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+        ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
       },
     ]);
   });

@@ -10,7 +10,6 @@ import { newReconcile, runReconcile } from './reconcile.ts';
 import { newRedrive, runRedrive, type RedriveWhat } from './redrive.ts';
 import { checked, queryOf, REQUESTS, type RedriveRequest } from './requests.ts';
 import { outcomeTable } from './results.ts';
-import { askStore } from './store-calls.ts';
 import { SharedTask, taskStore } from './tasks.ts';
 
 /** One request that may be answered. */
@@ -38,7 +37,7 @@ export class Api {
 
   /** @param log is told what somebody did */
   constructor(settings: ConsoleSettings, log: (action: ConsoleAction) => void) {
-    const { receiver, deadLetters, logger, now } = settings;
+    const { receiver, deadLetters, logger, clock } = settings;
     const { store, isShared } = taskStore(receiver.store);
     this.#settings = settings;
     this.#log = log;
@@ -46,8 +45,8 @@ export class Api {
     this.#letters = deadLetters && new DeadLetterReader(deadLetters, logger);
     this.#deliveries = new DeliveryReader(settings, this.#letters);
     this.#isShared = isShared;
-    this.#redrive = new SharedTask(store, 'console/redrive', logger, now);
-    this.#reconcile = new SharedTask(store, 'console/reconcile', logger, now);
+    this.#redrive = new SharedTask(store, 'console/redrive', logger, clock);
+    this.#reconcile = new SharedTask(store, 'console/reconcile', logger, clock);
   }
 
   readonly routes: readonly (readonly [string, { GET?: Handler; POST?: Handler }])[] = [
@@ -136,8 +135,8 @@ export class Api {
 
   async #tasks(): Promise<Tasks> {
     const [redrive, reconcile, waiting] = await Promise.all([
-      this.#ask(this.#redrive.read()),
-      this.#ask(this.#reconcile.read()),
+      this.#redrive.read(),
+      this.#reconcile.read(),
       this.#letters?.waiting().catch(() => null) ?? null,
     ]);
     return { shared: this.#isShared, redrive, reconcile, waiting };
@@ -166,7 +165,7 @@ export class Api {
     const { waitMs: wait = 0, ...asked } = checked(REQUESTS.reconcile, body);
     const by = operator.name;
     const readers = { overview: this.#overview, deliveries: this.#deliveries };
-    const content = newReconcile(asked, await this.#ask(this.#reconcile.read()), settings);
+    const content = newReconcile(asked, await this.#reconcile.read(), settings);
     const done = await this.#reconcile.start(by, content, (task, signal) =>
       runReconcile(task, signal, { ...settings, reconcile }, readers),
     );
@@ -181,12 +180,8 @@ export class Api {
     { body, operator }: Call,
   ): Promise<Tasks> {
     checked(REQUESTS.nothing, body);
-    if (await this.#ask(task.stop())) this.#log({ action, by: operator.name });
+    if (await task.stop()) this.#log({ action, by: operator.name });
     return this.#tasks();
-  }
-
-  #ask<T>(asked: Promise<T>): Promise<T> {
-    return askStore(this.#settings.logger, 'store', asked);
   }
 }
 

@@ -5,8 +5,14 @@ import {
   type StoredDeadLetter,
 } from '@call-webhooks/core';
 import { redactId } from '@call-webhooks/core/internal';
-import type { DeadJobs, DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+import type {
+  DeadJobs,
+  DeadLetterFilter,
+  DeadLetterPage,
+  ListedDeadLetter,
+} from '@call-webhooks/core/stores';
 import { causeId, causeOf, groupByCause, maskedBody } from '@call-webhooks/recovery';
+import { pagesOf, persistently, type Persistence } from '@call-webhooks/recovery/internal';
 import type {
   DeadLetterBody,
   DeadLetterDetail,
@@ -99,8 +105,14 @@ export class DeadLetterReader {
     return causes.find(({ id }) => id === cause)?.text;
   }
 
-  /** The ids of all letters that are meant, however many there are, oldest first. */
-  async ids({ cause, text, ...filter }: DeadLetterSelection): Promise<string[]> {
+  /**
+   * The ids of all letters that are meant, however many there are, oldest first.
+   * @param persistence how a page that cannot be read is tried again
+   */
+  async ids(
+    { cause, text, ...filter }: DeadLetterSelection,
+    persistence: Persistence,
+  ): Promise<string[]> {
     const ids: string[] = [];
     const hasText = matcher(text);
     const known = new Map<string, boolean>();
@@ -109,8 +121,15 @@ export class DeadLetterReader {
       if (cause !== undefined && !known.has(own)) known.set(own, (await causeId(own)) === cause);
       return cause === undefined || known.get(own) === true;
     };
-    for await (const letter of this.#all(filterOf(filter)))
-      if (hasText(letter) && (await isOfCause(letter))) ids.push(letter.id);
+    const page = (cursor: string | undefined) =>
+      persistently(
+        'list() of the store of dead letters',
+        () => this.#page(filterOf(filter), cursor),
+        persistence,
+      );
+    for await (const letters of pagesOf(page))
+      for (const letter of letters)
+        if (hasText(letter) && (await isOfCause(letter))) ids.push(letter.id);
     return ids;
   }
 
@@ -155,8 +174,8 @@ export class DeadLetterReader {
     const total = await this.#letters.count(filter);
     const newest = total > MOST_SEARCHED ? await this.#newest(filter) : filter;
     const letters: ListedDeadLetter[] = [];
-    for await (const letter of this.#all(newest)) {
-      letters.push(letter);
+    for await (const page of pagesOf((cursor) => this.#page(newest, cursor))) {
+      letters.push(...page.slice(0, MOST_SEARCHED - letters.length));
       if (letters.length >= MOST_SEARCHED) break;
     }
     return { letters: letters.reverse(), total: Math.max(total, letters.length) };
@@ -178,13 +197,8 @@ export class DeadLetterReader {
     return { ...filter, since: new Date(few) };
   }
 
-  async *#all(filter: DeadLetterFilter): AsyncGenerator<ListedDeadLetter, void, undefined> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#letters.list({ ...filter, limit: PAGE_OF_STORE, cursor });
-      yield* page.letters;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+  #page(filter: DeadLetterFilter, cursor: string | undefined): Promise<DeadLetterPage> {
+    return this.#letters.list({ ...filter, limit: PAGE_OF_STORE, cursor });
   }
 
   async #ask<T>(asked: Promise<T>): Promise<T> {

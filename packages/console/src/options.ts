@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@call-webhooks/client';
 import {
   WebhookError,
   type DeadLetters,
@@ -62,8 +63,8 @@ export interface ConsoleOptions<Raw = never> {
   logger?: Logger | undefined;
   /** Called with all that is changed or revealed, for an audit log. What it throws is ignored. */
   onAction?: ((action: ConsoleAction) => unknown) | undefined;
-  /** The clock; milliseconds since the epoch, `Date.now` by default. */
-  now?: (() => number) | undefined;
+  /** The source of time; the clock of the machine by default. */
+  clock?: Clock | undefined;
 }
 
 const AUTHORIZE =
@@ -97,7 +98,7 @@ const rules = () => ({
   ),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
   onAction: option.optional(option.function<(action: ConsoleAction) => unknown>()),
-  now: option.default(option.function<() => number>(), () => () => Date.now()),
+  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
 });
 
 /** The checked options, with every default filled in. */

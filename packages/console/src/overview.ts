@@ -40,8 +40,8 @@ export class OverviewReader {
   }
 
   async read(): Promise<Overview> {
-    const { receiver, logger, now: clock } = this.#settings;
-    const now = clock();
+    const { receiver, logger, clock } = this.#settings;
+    const now = clock.now();
     const health = await this.#healthAt(now);
     const { log } = receiver.store;
     if (!log) return { now, health, log: null };
@@ -169,7 +169,7 @@ const entriesOf = (counts: Readonly<Record<string, number>>, prefix: string) =>
     name.startsWith(prefix) ? [[name.slice(prefix.length), count] as const] : [],
   );
 
-const sum = (numbers: Iterable<number>): number => {
+export const sum = (numbers: Iterable<number>): number => {
   let total = 0;
   for (const number of numbers) total += number;
   return total;

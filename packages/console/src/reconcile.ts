@@ -21,7 +21,16 @@ const MAX_OTHERS = 50;
 /** The options of `reconcile` of `@call-webhooks/recovery`, without those that the console sets. */
 export type ConsoleReconcile = Omit<
   ReconcileOptions,
-  'receiver' | 'name' | 'since' | 'until' | 'dryRun' | 'onEvent' | 'onProgress' | 'signal' | 'now'
+  | 'receiver'
+  | 'name'
+  | 'since'
+  | 'until'
+  | 'dryRun'
+  | 'onEvent'
+  | 'onProgress'
+  | 'onRetry'
+  | 'signal'
+  | 'clock'
 >;
 
 const nothingYet = (): ReconcileResult => ({
@@ -43,9 +52,9 @@ const nothingYet = (): ReconcileResult => ({
 export function newReconcile(
   { dryRun, since: askedSince, until: asked }: ReconcileRequest,
   before: ReconcileTask | null,
-  { receiver, reconcile: options, now: clock }: ConsoleSettings,
+  { receiver, reconcile: options, clock }: ConsoleSettings,
 ) {
-  const now = clock();
+  const now = clock.now();
   const until = Math.min(asked ?? now - SETTLE_FOR_MS, now);
   // What was handled before would look missed, and would be run again.
   const { rememberFor, peek } = options?.store ?? receiver.store;
@@ -76,7 +85,7 @@ export async function runReconcile(
   { overview, deliveries }: { overview: OverviewReader; deliveries: DeliveryReader },
 ): Promise<void> {
   const { dryRun } = task;
-  const { receiver, now } = settings;
+  const { receiver, clock } = settings;
   const missedAt: number[] = [];
   let [toRun, others] = [0, 0];
   const onEvent = ({ callId, event, at, outcome, state, missed }: ReconciledEvent) => {
@@ -104,7 +113,7 @@ export async function runReconcile(
     since: new Date(task.since),
     until: new Date(task.until),
     dryRun,
-    now,
+    clock,
     onEvent,
     signal,
     onProgress: (result) => (task.counts = result),
@@ -112,7 +121,7 @@ export async function runReconcile(
   const { log } = receiver.store;
   if (dryRun && log && missedAt.length > 0) {
     const [minutes, processes, settled] = await Promise.all([
-      overview.counts(log, now()),
+      overview.counts(log, clock.now()),
       log.processes(),
       deliveries.settledFailures(),
     ]);

@@ -1,16 +1,17 @@
-import { WebhookError, type DeadLetters } from '@call-webhooks/core';
-import { waitAtMost } from '@call-webhooks/core/internal';
+import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
-import { redrive, type RedriveOptions, type RedriveProgress } from '@call-webhooks/recovery';
+import {
+  redrive,
+  type RedriveOptions,
+  type RedriveProgress,
+  type StoreRetry,
+} from '@call-webhooks/recovery';
 import type { RedriveTask } from './api-types.ts';
 import type { DeadLetterReader } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
-
-const CONCURRENCY = 4;
-/** A store may fail so often in a row, with a longer pause after each: a failover takes a while. */
-const MAX_FAILURES = 10;
-const PAUSE_MS = 500;
+import { sum } from './overview.ts';
+import { logFailure } from './store-calls.ts';
 
 /** The options of `redrive` that a console can be given. */
 export type ConsoleRedrive = Pick<RedriveOptions, 'defaultTenant' | 'concurrency' | 'leaseFor'>;
@@ -22,14 +23,19 @@ export type RedriveWhat = { ids: readonly string[] } | { filter: DeadLetterSelec
 export const newRedrive = (what: RedriveWhat, cause: string | undefined) => ({
   ...(cause !== undefined && { cause }),
   total: 'ids' in what ? what.ids.length : null,
-  counts: { handled: 0, queued: 0, failed: 0, alreadyHandled: 0, unknown: 0, skipped: 0 },
+  counts: {
+    handled: 0,
+    queued: 0,
+    failed: 0,
+    alreadyHandled: 0,
+    unknown: 0,
+    skipped: 0,
+    notFound: 0,
+  },
   retries: 0,
 });
 
-/**
- * Runs letters again, a few at a time. One that a store failed for is tried again, after the others.
- * Rejects when the store fails again and again, and when it was stopped before the end.
- */
+/** Runs letters again. Rejects with what `redrive` rejects with, and when it was stopped before the end. */
 export async function runRedrive(
   what: RedriveWhat,
   task: RedriveTask,
@@ -37,56 +43,25 @@ export async function runRedrive(
   settings: ConsoleSettings,
   reader: DeadLetterReader,
 ): Promise<void> {
-  const ids = 'ids' in what ? what.ids : await reader.ids(what.filter);
-  task.total = ids.length;
-  const left = [...ids];
-  const aborted = new Promise((resolve) =>
-    signal.addEventListener('abort', resolve, { once: true }),
-  );
-  let failures = 0;
-  let failure: unknown;
-  const lane = async () => {
-    for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      if (signal.aborted || failure !== undefined) return;
-      try {
-        await runOne(id, task, signal, settings);
-        failures = 0;
-      } catch (error) {
-        left.push(id);
-        if (++failures > MAX_FAILURES || isOfOptions(error)) failure = error;
-        else {
-          task.retries += 1;
-          await waitAtMost(PAUSE_MS * failures, aborted);
-        }
-      }
-    }
+  const { receiver, clock, logger, redrive: options } = settings;
+  const onRetry = ({ error, pauseMs }: StoreRetry) => {
+    task.retries += 1;
+    logFailure(logger, `a store failed, and is asked again in ${String(pauseMs)} ms`, error);
   };
-  const { concurrency = CONCURRENCY } = settings.redrive;
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  reader.refresh();
-  if (failure !== undefined) throw failure as Error;
-  const { handled, queued, failed, alreadyHandled, unknown, skipped } = task.counts;
-  const run = handled + queued + failed + alreadyHandled + unknown + skipped;
-  if (run < ids.length) signal.throwIfAborted();
-}
-
-async function runOne(
-  id: string,
-  task: RedriveTask,
-  signal: AbortSignal,
-  { deadLetters, receiver, redrive: options }: ConsoleSettings,
-): Promise<void> {
   const onProgress = ({ result }: RedriveProgress) => {
     task.counts[result] += 1;
   };
-  const shared = { id, onProgress, signal };
-  const letters = deadLetters as DeadLetters | DeadJobs;
-  if ('claim' in letters) {
-    const { defaultTenant, leaseFor } = options;
-    await redrive({ ...shared, defaultTenant, leaseFor, receiver, deadLetters: letters });
-  } else await redrive({ ...shared, deadJobs: letters });
+  const ids = 'ids' in what ? what.ids : await reader.ids(what.filter, { clock, signal, onRetry });
+  task.total = ids.length;
+  const shared = { ids, onProgress, onRetry, signal, clock, concurrency: options.concurrency };
+  const letters = settings.deadLetters as DeadLetters | DeadJobs;
+  try {
+    if ('claim' in letters)
+      await redrive({ ...options, ...shared, receiver, deadLetters: letters });
+    else await redrive({ ...shared, deadJobs: letters });
+  } finally {
+    reader.refresh();
+  }
+  const run = sum(Object.values({ ...task.counts }));
+  if (run < ids.length) signal.throwIfAborted();
 }
-
-/** It would fail for every other letter as well. */
-const isOfOptions = (error: unknown) =>
-  error instanceof WebhookError && error.code === 'invalid-options';

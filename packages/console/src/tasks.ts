@@ -1,8 +1,11 @@
+import type { Clock } from '@call-webhooks/client';
 import { memoryStore, type Logger, type Store } from '@call-webhooks/core';
-import { loggedError, waitAtMost } from '@call-webhooks/core/internal';
+import { loggedError } from '@call-webhooks/core/internal';
+import type { StoreRetry } from '@call-webhooks/recovery';
+import { keepLease, persistently } from '@call-webhooks/recovery/internal';
 import type { Task } from './api-types.ts';
 import { RequestError } from './http/answer.ts';
-import { inTime, logFailure } from './store-calls.ts';
+import { askStore, inTime, logFailure } from './store-calls.ts';
 
 /** How long a process that died keeps others from starting a task; milliseconds. */
 const LEASE_MS = 15_000;
@@ -34,21 +37,25 @@ export class SharedTask<Own extends Task> {
   readonly #store: TaskStore;
   readonly #name: string;
   readonly #logger: Logger;
-  readonly #now: () => number;
+  readonly #clock: Clock;
   #own: { task: Own; abort: AbortController; ended: Promise<void> } | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   /** @param name of the lease and the cursor: `'console/redrive'` */
-  constructor(store: TaskStore, name: string, logger: Logger, now: () => number) {
+  constructor(store: TaskStore, name: string, logger: Logger, clock: Clock) {
     this.#store = store;
     this.#name = name;
     this.#logger = logger;
-    this.#now = now;
+    this.#clock = clock;
   }
 
-  /** The task that runs or ran last. Rejects if the store fails. */
+  /** The task that runs or ran last. @throws RequestError `store-unavailable` */
   async read(): Promise<Own | null> {
     if (this.#own?.task.state === 'running') return { ...this.#own.task };
+    return this.#ask(this.#readSaved());
+  }
+
+  async #readSaved(): Promise<Own | null> {
     const task = parsed(await this.#store.loadCursor(this.#name)) as Own | null;
     if (task?.state !== 'running') return task;
     return (await this.#isHeld(task)) ? task : { ...task, state: 'lost' };
@@ -58,41 +65,50 @@ export class SharedTask<Own extends Task> {
    * Starts a task.
    * @param content what it has besides a `Task`
    * @returns `ended` resolves when it has ended, and never rejects
-   * @throws RequestError `already-running`; and rejects if the store fails
+   * @throws RequestError `already-running`, `store-unavailable`
    */
   async start(
     by: string | null,
     content: Omit<Own, keyof Task>,
     run: Run<Own>,
   ): Promise<{ ended: Promise<void> }> {
-    if (this.#isClosed) throw busy('The console is closing.');
+    if (this.#closing.signal.aborted) throw busy('The console is closing.');
     const token = crypto.randomUUID();
-    const now = this.#now();
+    const now = this.#clock.now();
     const lease = { key: this.#name, token, leaseMs: LEASE_MS };
     const claim = { ...lease, webhookId: token, replayUntil: now + LEASE_MS };
-    if ((await this.#store.admit(claim)).status !== 'admitted')
-      throw busy('Another one is running. Wait for it, or stop it.');
+    const { status } = await this.#ask(this.#store.admit(claim));
+    if (status !== 'admitted') throw busy('Another one is running. Wait for it, or stop it.');
     const times = { startedAt: now, endedAt: null, savedAt: now, state: 'running' as const };
     const task = { id: token, by, ...times, ...content } as unknown as Own;
-    await this.#save(task);
+    try {
+      await this.#ask(this.#save(task));
+    } catch (error) {
+      await this.#try(this.#store.release(this.#name, token));
+      throw error;
+    }
     const abort = new AbortController();
     const ended = this.#run(task, abort, run);
     this.#own = { task, abort, ended };
     return { ended };
   }
 
-  /** Asks whichever process runs it to stop. @returns whether one runs */
+  /**
+   * Asks whichever process runs it to stop. One that runs here stops also while the store fails.
+   * @returns whether one runs
+   * @throws RequestError `store-unavailable`
+   */
   async stop(): Promise<boolean> {
     const task = await this.read();
     if (task?.state !== 'running') return false;
-    await this.#store.saveCursor(this.#stopName, task.id);
-    if (this.#own?.task.id === task.id) this.#own.abort.abort(); // not only with the next tick
+    if (this.#own?.task.id === task.id) this.#own.abort.abort();
+    else await this.#ask(this.#store.saveCursor(this.#stopName, task.id));
     return true;
   }
 
   /** Stops what runs here, and starts nothing any more. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#own?.abort.abort();
     await this.#own?.ended;
   }
@@ -102,24 +118,17 @@ export class SharedTask<Own extends Task> {
   }
 
   async #run(task: Own, abort: AbortController, run: Run<Own>): Promise<void> {
-    let heldUntil = performance.now() + LEASE_MS;
-    let isHeld = true as boolean; // changed by each tick
-    const write = async () => {
-      const before = performance.now();
-      isHeld = await this.#store.extend(this.#name, task.id, LEASE_MS);
-      if (!isHeld) return;
-      heldUntil = before + LEASE_MS;
-      await this.#save(task);
-      if ((await this.#store.loadCursor(this.#stopName)) === task.id) abort.abort();
-    };
-    /** Goes on while the store fails, but not for longer than its lease. */
-    const tick = async () => {
-      await this.#try(write());
-      if (performance.now() > heldUntil) isHeld = false;
-      if (!isHeld) abort.abort();
-    };
-    const end = new AbortController();
-    const ticking = repeat(tick, end.signal);
+    const extend = () => this.#store.extend(this.#name, task.id, LEASE_MS);
+    const lease = keepLease({
+      extend,
+      leaseMs: LEASE_MS,
+      every: TICK_MS,
+      clock: this.#clock,
+      // Only who holds the lease may write. It goes on while its state cannot be saved.
+      onRenewed: () => this.#try(this.#share(task, abort)),
+      onError: (error) => this.#logFailure(error),
+    });
+    lease.lost.addEventListener('abort', () => abort.abort());
     try {
       await run(task, abort.signal);
       task.state = 'done';
@@ -127,62 +136,72 @@ export class SharedTask<Own extends Task> {
       task.state = abort.signal.aborted ? 'stopped' : 'failed';
       if (!abort.signal.aborted) task.error = failureText(error);
     }
-    end.abort();
-    await ticking;
-    task.endedAt = this.#now();
+    await lease.stop();
+    task.endedAt = this.#clock.now();
     // Another process may have started the next one.
-    if (!isHeld) task.state = 'lost';
-    else if (await this.#try(this.#save(task))) {
-      await this.#try(this.#store.saveCursor(this.#stopName));
-      await this.#try(this.#store.release(this.#name, task.id));
+    if (lease.lost.aborted) task.state = 'lost';
+    else await this.#end(task, extend).catch((error: unknown) => this.#logFailure(error));
+  }
+
+  /** Saves how a task ended, so that every process shows it, and lets the next one begin. */
+  async #end(task: Own, extend: () => Promise<boolean>): Promise<void> {
+    const onRetry = ({ error }: StoreRetry) => this.#logFailure(error);
+    const persistence = { clock: this.#clock, signal: this.#closing.signal, onRetry };
+    const save = async () => {
+      const isHeld = await extend();
+      if (isHeld) await this.#save(task);
+      else task.state = 'lost';
+      return isHeld;
+    };
+    if (!(await persistently('saving the end of a task', save, persistence))) return;
+    await this.#store.saveCursor(this.#stopName);
+    await this.#store.release(this.#name, task.id);
+  }
+
+  #ask<T>(asked: Promise<T>): Promise<T> {
+    return askStore(this.#logger, 'store', asked);
+  }
+
+  /** Saves how far a task is, and stops it if somebody asked for that. */
+  async #share(task: Own, abort: AbortController): Promise<void> {
+    await this.#save(task);
+    if ((await this.#store.loadCursor(this.#stopName)) === task.id) abort.abort();
+  }
+
+  /** Logs what a store fails with. Never rejects. */
+  async #try(asked: Promise<unknown>): Promise<void> {
+    try {
+      await inTime(asked, STORE_MS, 'The store did not respond');
+    } catch (error) {
+      this.#logFailure(error);
     }
   }
 
-  /** Logs what a store fails with. @returns whether it did not */
-  async #try(asked: Promise<unknown>): Promise<boolean> {
-    try {
-      await inTime(asked, STORE_MS, 'The store did not respond');
-      return true;
-    } catch (error) {
-      logFailure(this.#logger, `the state of ${this.#name} was not saved`, error);
-      return false;
-    }
+  #logFailure(error: unknown): void {
+    logFailure(this.#logger, `the state of ${this.#name} was not saved`, error);
   }
 
   async #save(task: Own): Promise<void> {
-    task.savedAt = this.#now();
+    task.savedAt = this.#clock.now();
     await this.#store.saveCursor(this.#name, JSON.stringify(task));
   }
 
   /** A store that cannot tell is believed for as long as a lease lasts. */
   async #isHeld({ savedAt }: Task): Promise<boolean> {
-    if (!this.#store.peek) return Math.abs(this.#now() - savedAt) < 2 * LEASE_MS;
+    if (!this.#store.peek) return Math.abs(this.#clock.now() - savedAt) < 2 * LEASE_MS;
     return (await this.#store.peek([this.#name]))[0] === 'running';
   }
 }
 
 const busy = (problem: string) => new RequestError('already-running', problem);
 
-function parsed(text: string | undefined): object | null {
+/** What a store has that is no task counts as none. */
+function parsed(text: string | undefined): Task | null {
   try {
-    const task: unknown = JSON.parse(text ?? 'null');
-    return typeof task === 'object' ? task : null;
+    const task = Object(JSON.parse(text ?? 'null')) as Partial<Task>;
+    return typeof task.id === 'string' && typeof task.state === 'string' ? (task as Task) : null;
   } catch {
     return null;
-  }
-}
-
-/** Calls a function each second, one call at a time, until it is told to end. Never rejects. */
-async function repeat(tick: () => Promise<void>, end: AbortSignal): Promise<void> {
-  const ended = new Promise<void>((resolve) =>
-    end.addEventListener('abort', () => {
-      resolve();
-    }),
-  );
-  for (;;) {
-    await waitAtMost(TICK_MS, ended);
-    if (end.aborted) return;
-    await tick();
   }
 }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '@call-webhooks/client';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { durationBucket } from '@call-webhooks/core/internal';
@@ -13,7 +14,7 @@ const overview = async ({ get }: Pick<ReturnType<typeof open>, 'get'>) => {
 };
 
 it('shows what a receiver did: each source and outcome, secrets and the process', async () => {
-  const opened = open({ now: Date.now });
+  const opened = open({ clock: systemClock });
   const { deliver, receiver, get } = opened;
   for (const call of ['c1', 'c1', 'c2']) await deliver(callBody(call));
   await receiver.deliver({ eventName: 'call:completed', callId: 'c3' }, { source: 'reconcile' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createClient } from '@call-webhooks/client';
+import { createClient, systemClock } from '@call-webhooks/client';
 import { memoryStore } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import type { ReconcileTask, Tasks } from '../src/api-types.ts';
@@ -28,7 +28,7 @@ async function withMissedCalls({ apiToken }: { apiToken?: string } = {}) {
   };
   await simulator.clock.advance('10m');
   const opened = open({
-    ...{ reconcile: { client }, now },
+    ...{ reconcile: { client }, clock: { ...systemClock, now } },
     receiving: { on, store, now, log: false, maxAttempts: 1 },
   });
   const calls: string[] = [];
@@ -109,7 +109,10 @@ describe('api/reconcile', () => {
   it('of a store that cannot tell what it knows makes no dry run', async () => {
     const { client, now } = await withMissedCalls();
     const { peek: _peek, ...store } = memoryStore();
-    const { post } = open({ ...{ reconcile: { client }, now: () => now() }, receiving: { store } });
+    const { post } = open({
+      ...{ reconcile: { client }, clock: { ...systemClock, now } },
+      receiving: { store },
+    });
     const body = { dryRun: true, since: now() - 1, until: now(), waitMs: 20_000 };
     expect(await post('/api/reconcile', body)).toMatchObject({
       error: { code: 'invalid-request', message: expect.stringContaining('peek()') },
@@ -134,7 +137,11 @@ describe('api/reconcile', () => {
   it('has nothing to look at while the store is younger than what is left alone', async () => {
     const { simulator, now, client } = await withMissedCalls();
     const receiving = { store: memoryStore({ now }), now };
-    const { send, get } = open({ reconcile: { client }, now, receiving });
+    const { send, get } = open({
+      reconcile: { client },
+      clock: { ...systemClock, now },
+      receiving,
+    });
     await simulator.clock.advance('4m');
     const response = await send('/api/reconcile', { dryRun: true, since: STARTED_AT });
     expect(response.status).toBe(400);

@@ -1,4 +1,5 @@
 import { afterEach } from '@jest/globals';
+import { systemClock } from '@call-webhooks/client';
 import { callBody, collectingLogger, recordingBody } from '@call-webhooks/contract-tests';
 import {
   createReceiver,
@@ -59,7 +60,7 @@ export function open({ receiving = {}, ...options }: Options = {}) {
     authorize: () => ({ name: 'Ada' }),
     path: '/ops/webhooks',
     logger,
-    now,
+    clock: { ...systemClock, now },
     ...options,
   });
   closeLater(() => receiver.close({ graceMs: 0 }));

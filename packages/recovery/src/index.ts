@@ -32,3 +32,4 @@ export {
   type RedriveResult,
   type RequeueOptions,
 } from './redrive.ts';
+export type { StoreRetry } from './store-calls.ts';

@@ -1,4 +1,4 @@
-import type { CallListOptions, Client } from '@call-webhooks/client';
+import { systemClock, type CallListOptions, type Client, type Clock } from '@call-webhooks/client';
 import {
   WebhookError,
   type DeliverOptions,
@@ -9,6 +9,7 @@ import {
 import type { EventState } from '@call-webhooks/core/stores';
 import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
 import { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
+import type { StoreRetry } from './store-calls.ts';
 
 /** The part of `@call-webhooks/client` that is used. */
 export interface CallsClient {
@@ -114,8 +115,12 @@ export interface ReconcileOptions extends SharedOptions {
   onProgress?: ((result: ReconcileResult) => unknown) | undefined;
   /** Stops between two calls. The next run of this name goes on there. */
   signal?: AbortSignal | undefined;
-  /** The clock; milliseconds since the epoch, `Date.now` by default. */
-  now?: (() => number) | undefined;
+  /**
+   * Called when a call of a store has failed and will be repeated, for a log line. What it throws is ignored.
+   */
+  onRetry?: ((retry: StoreRetry) => unknown) | undefined;
+  /** The source of time; the clock of the machine by default. */
+  clock?: Clock | undefined;
 }
 
 /** @internal Rules for the options that `reconcile` and `startReconciler` share. */
@@ -144,7 +149,8 @@ const rules = () => ({
   dryRun: option.default(option.boolean(), false),
   onProgress: option.optional(option.function<NonNullable<ReconcileOptions['onProgress']>>()),
   signal: option.optional(option.object<AbortSignal>()),
-  now: option.default(option.function<() => number>(), () => () => Date.now()),
+  onRetry: option.optional(option.function<(retry: StoreRetry) => unknown>()),
+  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
 });
 
 /** The checked options, with every default filled in. */

@@ -19,7 +19,9 @@ import {
   type ReconcileOptions,
   type ReconcileResult,
   type ReconcileSettings,
+  type ReconcileStore,
 } from './reconcile-options.ts';
+import { persistently, untilTaken } from './store-calls.ts';
 
 /**
  * Finds calls whose events never came, and delivers those events to the handlers. Events that the store
@@ -42,15 +44,35 @@ import {
  */
 export async function reconcile(options: ReconcileOptions): Promise<ReconcileResult> {
   const settings = resolveOptions(options);
-  const { store, name } = settings;
-  const now = settings.now();
+  const { name } = settings;
+  const store = persistentStore(settings);
+  const now = settings.clock.now();
   const until = Math.min(settings.until?.getTime() ?? now - SETTLE_FOR_MS, now);
   const window = { since: settings.since.getTime(), until };
   checkWindow(window, store.rememberFor, now);
   const { passes, result } = planRun(window, await loadCursor(store, name));
-  for (const pass of passes) await runPass(pass, window, settings, result);
+  for (const pass of passes) await runPass(pass, window, { ...settings, store }, result);
   await store.saveCursor?.(name);
   return result;
+}
+
+/** The store, whose calls are repeated while they fail. */
+function persistentStore({ store, ...persistence }: ReconcileSettings): ReconcileStore {
+  const ask = <T>(method: string, call: () => Promise<T>) =>
+    persistently(`${method}() of the store`, call, persistence);
+  const { rememberFor } = store;
+  return {
+    rememberFor,
+    ...(store.peek && {
+      peek: (keys) => ask('peek', async () => (await store.peek?.(keys)) ?? []),
+    }),
+    ...(store.loadCursor && {
+      loadCursor: (name) => ask('loadCursor', async () => store.loadCursor?.(name)),
+    }),
+    ...(store.saveCursor && {
+      saveCursor: (name, cursor) => ask('saveCursor', async () => store.saveCursor?.(name, cursor)),
+    }),
+  };
 }
 
 /** @param result what was found so far; it is added to */
@@ -72,7 +94,7 @@ async function runPass(
     await inParallel(inWindow, settings, async ({ call, began }) => {
       result.seen++;
       // Whether the store still knows its events, if they were handled: time goes on during a run.
-      const remembered = settings.now() - (store.rememberFor ?? 0) + CLOCK_DIFFERENCE_MS;
+      const remembered = settings.clock.now() - (store.rememberFor ?? 0) + CLOCK_DIFFERENCE_MS;
       if (began < remembered) result.skipped++;
       else
         for (const event of await eventsOf(call, new Date(window.until), settings))
@@ -111,6 +133,15 @@ const STOPPING: readonly string[] = [
   'secret-unavailable',
 ];
 
+/** @returns `undefined` unless the receiver can take no event now */
+const stoppingError = ({
+  outcome,
+  error,
+}: Pick<Outcome, 'outcome' | 'error'>): Error | undefined =>
+  STOPPING.includes(outcome)
+    ? (error ?? new WebhookError(outcome, `reconcile: ${OUTCOMES[outcome].when}`))
+    : undefined;
+
 async function deliverEvent(
   event: MissedEvent,
   call: CallRecord,
@@ -133,10 +164,14 @@ async function deliverEvent(
     if (onEvent) callHook(onEvent, { ...of, ...(state && { state }), missed });
     return;
   }
-  const delivered = await receiver.deliver(event, { source: 'reconcile', tenant });
-  const { outcome, attempt = 1, error } = delivered;
-  if (STOPPING.includes(outcome))
-    throw error ?? new WebhookError(outcome, `reconcile: ${OUTCOMES[outcome].when}`);
+  const delivered = await untilTaken(
+    () => receiver.deliver(event, { source: 'reconcile', tenant }),
+    (one) => (one.outcome === 'shutting-down' ? undefined : stoppingError(one)),
+    settings,
+  );
+  const stopping = stoppingError(delivered);
+  if (stopping !== undefined) throw stopping;
+  const { outcome, attempt = 1 } = delivered;
   const counted = countedAs(delivered);
   result[counted]++;
   const missed = attempt === 1 && (counted === 'handled' || counted === 'failed');

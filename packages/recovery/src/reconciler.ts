@@ -14,6 +14,7 @@ import { CLOCK_DIFFERENCE_MS, SETTLE_FOR_MS, type Window } from './cursor.ts';
 import { keepLease } from './lease.ts';
 import { sharedRules, type ReconcileResult, type SharedOptions } from './reconcile-options.ts';
 import { reconcile } from './reconcile.ts';
+import { persistently, type StoreRetry } from './store-calls.ts';
 
 /** What a run found that no delivery had come for. */
 export interface MissedReport {
@@ -162,12 +163,12 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Promise<number> {
   const { clock, every } = settings;
   const untilDue = async () => {
-    const { ranAt = -Infinity } = await loadSchedule(settings);
+    const { ranAt = -Infinity } = await loadSchedule(settings, closing);
     return Math.min(every, ranAt + every - clock.now());
   };
   const wait = await untilDue();
   if (wait > 0) return wait;
-  const isMine = await withLease(settings, async (lost) => {
+  const isMine = await withLease(settings, closing, async (lost) => {
     // Another process may have run it since.
     if ((await untilDue()) <= 0) await run(settings, AbortSignal.any([closing, lost]));
   });
@@ -183,32 +184,62 @@ const LEASE_MS = 60_000;
  * @returns `false` if another process has the lease
  */
 async function withLease(
-  { store, stateName, clock }: ReconcilerSettings,
+  settings: ReconcilerSettings,
+  closing: AbortSignal,
   task: (lost: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
+  const { store, stateName, clock } = settings;
   const key = `call-webhooks.reconciler.${stateName}`;
   const token = crypto.randomUUID();
   const replayUntil = clock.now() + LEASE_MS;
   const claim = { key, token, webhookId: token, replayUntil, leaseMs: LEASE_MS };
-  if ((await store.admit(claim)).status !== 'admitted') return false;
-  const lease = keepLease(() => store.extend(key, token, LEASE_MS), LEASE_MS, clock);
+  const persistence = persistenceOf(settings, closing);
+  const ask = <T>(method: string, call: () => Promise<T>) =>
+    persistently(`${method}() of the store`, call, persistence);
+  if ((await ask('admit', () => store.admit(claim))).status !== 'admitted') return false;
+  const lease = keepLease({
+    extend: () => store.extend(key, token, LEASE_MS),
+    leaseMs: LEASE_MS,
+    clock,
+    onError: (error) => persistence.onRetry({ error, failures: 1, pauseMs: LEASE_MS / 3 }),
+  });
   try {
     await task(lease.lost);
     return true;
   } finally {
-    lease.stop();
-    await store.release(key, token).catch(() => undefined);
+    await lease.stop();
+    // Otherwise it ends by itself, and the log has why.
+    await ask('release', () => store.release(key, token)).catch(() => undefined);
   }
+}
+
+/** How calls of the store are repeated. The first failure of each call is logged. */
+function persistenceOf({ clock, tenant, logger }: ReconcilerSettings, signal: AbortSignal) {
+  const onRetry = ({ error, failures }: StoreRetry) => {
+    if (failures > 1) return;
+    const { text, err } = loggedError(error);
+    safeLogger(logger).warn(
+      { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
+      `call-webhooks: a store failed while reconciling, and is asked again: ${text}`,
+    );
+  };
+  return { clock, signal, onRetry };
 }
 
 /** Reconciles once, and keeps how far it came. */
 async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<void> {
   const { clock, settleFor, lookBack, shared, store } = settings;
+  const persistence = persistenceOf(settings, signal);
   const now = clock.now();
-  const schedule = await loadSchedule(settings);
+  const schedule = await loadSchedule(settings, signal);
   const { ranAt, isAhead, from = settings.since?.getTime() ?? now, doneUntil = from } = schedule;
   const save = (changes: Schedule) =>
-    store.saveCursor(scheduleName(settings), JSON.stringify({ from, doneUntil, ...changes }));
+    persistently(
+      'saveCursor() of the store',
+      () =>
+        store.saveCursor(scheduleName(settings), JSON.stringify({ from, doneUntil, ...changes })),
+      persistence,
+    );
   const remembered = now - (store.rememberFor ?? Infinity);
   const since = Math.max(from, remembered, Math.min(doneUntil, now - lookBack));
   const window = { since, until: now - settleFor };
@@ -223,7 +254,8 @@ async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<v
       since: new Date(window.since),
       until: new Date(window.until),
       signal,
-      now: () => clock.now(),
+      clock,
+      onRetry: persistence.onRetry,
       onEvent(event) {
         if (event.missed && callIds.size < MAX_CALL_IDS) callIds.add(event.callId);
         return shared.onEvent?.(event);
@@ -257,8 +289,14 @@ const scheduleName = ({ stateName }: ReconcilerSettings) => `${stateName}/schedu
  */
 async function loadSchedule(
   settings: ReconcilerSettings,
+  signal: AbortSignal,
 ): Promise<Schedule & { isAhead: boolean }> {
-  const saved = parsed(await settings.store.loadCursor(scheduleName(settings)));
+  const text = await persistently(
+    'loadCursor() of the store',
+    () => settings.store.loadCursor(scheduleName(settings)),
+    persistenceOf(settings, signal),
+  );
+  const saved = parsed(text);
   const latest = settings.clock.now() + CLOCK_DIFFERENCE_MS;
   const times = Object.entries(saved).filter(([, time]) => typeof time === 'number');
   const past = times.filter(([, time]) => time <= latest);

@@ -1,9 +1,11 @@
-import type {
-  DeadLetters,
-  Outcome,
-  OutcomeCode,
-  Receiver,
-  StoredDeadLetter,
+import { systemClock, type Clock } from '@call-webhooks/client';
+import {
+  WebhookError,
+  type DeadLetters,
+  type Outcome,
+  type OutcomeCode,
+  type Receiver,
+  type StoredDeadLetter,
 } from '@call-webhooks/core';
 import type {
   DeadJobs,
@@ -11,9 +13,11 @@ import type {
   DeadLetterFilter,
   DeadLetterList,
 } from '@call-webhooks/core/stores';
-import { callHook, checkOptions, option } from '@call-webhooks/core/internal';
+import { callHook, checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
+import { pagesOf } from './dead-letters/pages.ts';
 import { inParallel } from './in-parallel.ts';
 import { keepLease } from './lease.ts';
+import { persistently, untilTaken, type Persistence, type StoreRetry } from './store-calls.ts';
 
 /** What became of the dead letters. Each is counted once. */
 export interface RedriveResult {
@@ -28,10 +32,12 @@ export interface RedriveResult {
   /** No result came in time: the handlers may be running. These stay. */
   unknown: number;
   /**
-   * Not run: another redrive has it, its event is being handled or has no handler here, it is of another
-   * tenant, it is a dead job of a queue, or there is none with this `id`. `onProgress` is told why.
+   * Not run, and still there: another redrive has it, its event is being handled or has no handler here, it
+   * is of another tenant, or it is a dead job of a queue. `onProgress` is told why.
    */
   skipped: number;
+  /** There is none with this id: it never existed, or somebody redrove or removed it. */
+  notFound: number;
 }
 
 /** What became of one dead letter, and of all so far. */
@@ -43,27 +49,38 @@ export interface RedriveProgress extends RedriveResult {
   /** How the run ended. Absent if it was not run. */
   outcome?: OutcomeCode;
   /**
-   * Why it was not run: there is none with this id (any more), another redrive has it, it is of another
-   * tenant, or it is a dead job, which `redrive({ deadJobs })` runs. Absent if it was run.
+   * Why it was skipped: another redrive has it, it is of another tenant, or it is a dead job, which
+   * `redrive({ deadJobs })` runs. Absent for every other result, and if `outcome` says why.
    */
-  reason?: 'not-found' | 'claimed' | 'other-tenant' | 'dead-job';
+  reason?: 'claimed' | 'other-tenant' | 'dead-job';
   /** As it was before the run. Absent if another redrive had it. */
   letter?: StoredDeadLetter;
 }
 
 interface SharedOptions {
-  /** One dead letter. With neither `id` nor `filter`, all are run. */
+  /** The id of one dead letter. With none of `id`, `ids` and `filter`, all dead letters are run. */
   id?: string | undefined;
-  /** Those that match. Those that arrive during the redrive are not run. */
+  /** The ids of several dead letters, in the order in which they are run. With an empty list, none is run. */
+  ids?: readonly string[] | undefined;
+  /** Runs the dead letters that match now. Those that arrive during the redrive are not run. */
   filter?: Omit<DeadLetterFilter, 'tenant'> | undefined;
-  /** Only those of this tenant. One with the `id` that is of another is skipped. */
+  /** Only dead letters of this tenant. Those that are named by `id` or `ids` and are of another are skipped. */
   tenant?: string | undefined;
   /** How many run at once; 4 by default. */
   concurrency?: number | undefined;
   /** Called after each. What it throws is ignored. */
   onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
-  /** When it is aborted, no other one is begun. Those that run are waited for. */
+  /**
+   * Called when a call of a store has failed and will be repeated, for a log line. What it throws is ignored.
+   */
+  onRetry?: ((retry: StoreRetry) => unknown) | undefined;
+  /**
+   * When it is aborted, no other dead letter is begun, and pauses between the calls of a store end. Those
+   * that run are waited for.
+   */
   signal?: AbortSignal | undefined;
+  /** The source of time, for pauses and renewals; the clock of the machine by default. */
+  clock?: Clock | undefined;
 }
 
 /** Options of `redrive` for a store of dead letters. */
@@ -92,12 +109,15 @@ const tenantName = () =>
   option.optional(option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'));
 
 const sharedRules = () => ({
-  id: option.optional(option.text(/./s, 'expected the id of a letter')),
+  id: option.optional(option.text(/./s, 'expected the id of a dead letter')),
+  ids: option.optional(option.object<readonly string[]>()),
   filter: option.optional(option.object<DeadLetterFilter>()),
   tenant: tenantName(),
   concurrency: option.default(option.count(1, 1_000), 4),
   onProgress: option.optional(option.function<(progress: RedriveProgress) => unknown>()),
+  onRetry: option.optional(option.function<(retry: StoreRetry) => unknown>()),
   signal: option.optional(option.object<AbortSignal>('throwIfAborted')),
+  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
 });
 
 const redriveRules = () => ({
@@ -116,73 +136,128 @@ const requeueRules = () => ({
 });
 
 /**
- * Runs dead letters again, in the process that has the handlers: one by its `id`, those that match a
- * `filter`, or all. A dead letter is claimed, run as `receiver.deliver` does, and removed once its event
- * is committed. One that fails waits again, with its new error. Two redrives at once never run the same
- * one, and after a crash nothing is lost.
+ * Runs dead letters again, in the process that has the handlers: one by its `id`, several by their `ids`,
+ * those that match a `filter`, or all. A dead letter is claimed, run as `receiver.deliver` does, and removed
+ * once its event is committed. One that fails waits again, with its new error. Two redrives at once never
+ * run the same one, and after a crash nothing is lost.
  *
  * With `deadJobs` of a queue, its workers run what is requeued.
- * @throws WebhookError `invalid-options`; and rejects with the error of the store if that fails
+ *
+ * When a call of a store fails, or takes longer than 10 seconds, it is repeated up to 10 times, with pauses
+ * of 0.5 to 5 seconds.
+ * @throws WebhookError `invalid-options`; and rejects with the error of the store if that goes on failing
  * @example
  * const { handled, failed } = await redrive({ receiver, deadLetters, filter: { eventName: 'call:completed' } });
  */
 export async function redrive(options: RedriveOptions | RequeueOptions): Promise<RedriveResult> {
   if ('deadJobs' in options) {
     const settings = checkOptions('redrive', requeueRules(), options);
-    const { deadJobs } = settings;
-    return redriveAll(deadJobs, settings, async (id) =>
-      (await deadJobs.requeue(id)) ? { result: 'queued' } : skipped('not-found'),
-    );
+    return redriveAll(settings.deadJobs, settings, (id) => requeueOne(id, settings));
   }
   const settings = checkOptions('redrive', redriveRules(), options);
   return redriveAll(settings.deadLetters, settings, (id) => redriveOne(id, settings));
 }
 
+/** The checked options, as far as one dead letter needs them. */
+type Settings = Pick<RedriveOptions, 'receiver' | 'deadLetters' | 'defaultTenant'> &
+  Persistence & { leaseFor: number };
+
 /** What became of one dead letter. */
 type Redriven = Pick<RedriveProgress, 'result' | 'outcome' | 'reason' | 'letter'>;
 
+const NOT_FOUND: Redriven = { result: 'notFound' };
+
 const skipped = (
   reason: NonNullable<RedriveProgress['reason']>,
-  letter?: StoredDeadLetter,
+  letter: StoredDeadLetter | undefined,
 ): Redriven => ({ result: 'skipped', reason, ...(letter && { letter }) });
+
+type SharedSettings = SharedOptions & Persistence & { concurrency: number };
 
 async function redriveAll(
   list: DeadLetterList,
-  settings: SharedOptions & { concurrency: number },
+  settings: SharedSettings,
   redriveById: (id: string) => Promise<Redriven>,
 ): Promise<RedriveResult> {
-  const { id: wanted, filter, tenant, onProgress } = settings;
+  const { filter, tenant, onProgress } = settings;
+  const named = namedIds(settings);
   const ofTenant = tenant === undefined ? filter : { ...filter, tenant };
-  const ids = wanted === undefined ? await idsOf(list, ofTenant) : [wanted];
+  const ids = named ?? (await idsOf(list, ofTenant, settings));
   const total = ids.length;
-  const counts = { handled: 0, queued: 0, failed: 0, alreadyHandled: 0, unknown: 0, skipped: 0 };
-  const skippedBefore = async (id: string) => {
-    if (wanted === undefined || tenant === undefined) return undefined; // the list knows
-    const letter = await list.get(id);
-    if (!letter) return skipped('not-found');
-    return letter.tenant === tenant ? undefined : skipped('other-tenant');
+  const counts: RedriveResult = {
+    ...{ handled: 0, queued: 0, failed: 0 },
+    ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
+  };
+  const ofOthers = async (id: string) => {
+    if (!named || tenant === undefined) return undefined; // the list knows
+    const letter = await persistently(`get() of the ${DEAD_LETTERS}`, () => list.get(id), settings);
+    if (!letter) return NOT_FOUND;
+    return letter.tenant === tenant ? undefined : skipped('other-tenant', letter);
   };
   await inParallel(ids, settings, async (id) => {
-    const one = (await skippedBefore(id)) ?? (await redriveById(id));
+    const one = (await ofOthers(id)) ?? (await redriveById(id));
     counts[one.result] += 1;
     if (onProgress) callHook(onProgress, { ...counts, ...one, id, total });
   });
   return counts;
 }
 
+const DEAD_LETTERS = 'store of dead letters';
+
+/**
+ * The ids that were given, each once; `undefined` if none were.
+ * @throws WebhookError `invalid-options`
+ */
+function namedIds({ id, ids, filter }: SharedOptions): readonly string[] | undefined {
+  const given = Object.entries({ id, ids, filter }).filter(([, value]) => value !== undefined);
+  if (given.length > 1)
+    throw refused(
+      `expected one of id, ids and filter, but got ${given.map(([name]) => name).join(' and ')}.`,
+    );
+  if (ids && !(Array.isArray(ids) && ids.every((one) => typeof one === 'string' && one !== '')))
+    throw refused('ids: expected a list of the ids of dead letters.');
+  return id === undefined ? ids && [...new Set(ids)] : [id];
+}
+
+const refused = (problem: string) =>
+  new WebhookError('invalid-options', `redrive: ${problem}`, {
+    docs: docsUrl('recovery.md#dead-letters'),
+  });
+
 /** The ids of all that match now. A dead letter that fails again would come up again at the end. */
 async function idsOf(
   list: DeadLetterList,
   filter: DeadLetterFilter | undefined,
+  persistence: Persistence,
 ): Promise<string[]> {
   const ids = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await list.list({ ...filter, cursor });
-    for (const { id } of page.letters) ids.add(id);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const read = (cursor: string | undefined) =>
+    persistently(
+      `list() of the ${DEAD_LETTERS}`,
+      () => list.list({ ...filter, cursor }),
+      persistence,
+    );
+  for await (const letters of pagesOf(read)) for (const { id } of letters) ids.add(id);
   return [...ids];
+}
+
+/** Gives a dead job back to its queue. */
+async function requeueOne(
+  id: string,
+  settings: Persistence & { deadJobs: DeadJobs },
+): Promise<Redriven> {
+  const { deadJobs, onRetry } = settings;
+  let failures = 0;
+  const isQueued = await persistently('requeue() of the dead jobs', () => deadJobs.requeue(id), {
+    ...settings,
+    onRetry: (retry) => {
+      failures += 1;
+      return onRetry?.(retry);
+    },
+  });
+  if (isQueued) return { result: 'queued' };
+  // The call that failed may have given it back, and only its answer was lost.
+  return failures > 0 ? { result: 'unknown' } : NOT_FOUND;
 }
 
 /** What an outcome means for the dead letter. With all others it is kept and skipped. */
@@ -197,45 +272,72 @@ const RESULTS: Partial<Record<OutcomeCode, { result: keyof RedriveResult; keep: 
   'body-too-large': { result: 'failed', keep: true },
 };
 
-/** With these no other dead letter could be run. */
-const HOPELESS: readonly OutcomeCode[] = ['store-unavailable', 'shutting-down'];
+/** The receiver can run nothing now: no other dead letter would do better. */
+const UNAVAILABLE: readonly OutcomeCode[] = ['store-unavailable', 'overloaded', 'shutting-down'];
 
 /**
  * Claims a dead letter, runs it, and settles it or gives it back.
- * @throws what the store of dead letters or the receiver throws
+ * @throws what the store of dead letters or the receiver throws, if they go on failing
  */
-async function redriveOne(
-  id: string,
-  { receiver, deadLetters, defaultTenant, leaseFor }: RedriveOptions & { leaseFor: number },
-): Promise<Redriven> {
+async function redriveOne(id: string, settings: Settings): Promise<Redriven> {
+  const { deadLetters, leaseFor, clock, onRetry } = settings;
   const token = crypto.randomUUID();
-  const letter = await deadLetters.claim(id, { token, leaseMs: leaseFor });
-  if (!letter) return skipped((await deadLetters.get(id)) ? 'claimed' : 'not-found');
-  const giveBack = (failure?: DeadLetterFailure) => deadLetters.giveBack(id, token, failure);
+  const ask = <T>(method: string, call: () => Promise<T>) =>
+    persistently(`${method}() of the ${DEAD_LETTERS}`, call, settings);
+  const giveBack = (failure?: DeadLetterFailure) =>
+    ask('giveBack', () => deadLetters.giveBack(id, token, failure));
+
+  const letter = await ask('claim', () => deadLetters.claim(id, { token, leaseMs: leaseFor }));
+  if (!letter) {
+    const claimed = await ask('get', () => deadLetters.get(id));
+    return claimed ? skipped('claimed', claimed) : NOT_FOUND;
+  }
   // Only its queue knows whether such a job was run since. The store has its event as handed over.
   if (letter.source === 'queue') {
     await giveBack();
     return skipped('dead-job', letter);
   }
 
-  const claim = keepLease(() => deadLetters.extend(id, token, leaseFor), leaseFor);
-  const tenant = letter.tenant ?? defaultTenant;
+  const claim = keepLease({
+    extend: () => deadLetters.extend(id, token, leaseFor),
+    leaseMs: leaseFor,
+    clock,
+    onError: (error) => onRetry && callHook(onRetry, { error, failures: 1, pauseMs: leaseFor / 3 }),
+  });
   let outcome: Outcome;
   try {
-    outcome = await receiver.deliver(letter, { source: 'redrive', tenant, signal: claim.lost });
+    outcome = await deliver(letter, claim.lost, settings);
   } catch (error) {
     await giveBack();
     throw error;
   } finally {
-    claim.stop();
+    await claim.stop();
   }
 
   const { outcome: code } = outcome;
   const { result, keep } = RESULTS[code] ?? { result: 'skipped', keep: true };
-  if (!keep) await deadLetters.settle(id, token);
+  if (!keep) await ask('settle', () => deadLetters.settle(id, token));
   else await giveBack(result === 'failed' ? failureOf(outcome, letter) : undefined);
-  if (HOPELESS.includes(code)) throw outcome.error ?? new Error(code);
+  if (UNAVAILABLE.includes(code)) throw outcome.error ?? new Error(code);
   return { result, outcome: code, letter };
+}
+
+/** Runs a dead letter, and again while the receiver can take nothing for now. */
+function deliver(
+  letter: StoredDeadLetter,
+  lost: AbortSignal,
+  settings: Settings,
+): Promise<Outcome> {
+  const { receiver, defaultTenant, signal } = settings;
+  const tenant = letter.tenant ?? defaultTenant;
+  return untilTaken(
+    () => receiver.deliver(letter, { source: 'redrive', tenant, signal: lost }),
+    ({ outcome, error }) =>
+      UNAVAILABLE.includes(outcome) && outcome !== 'shutting-down'
+        ? (error ?? new Error(outcome))
+        : undefined,
+    { ...settings, signal: signal ? AbortSignal.any([signal, lost]) : lost },
+  );
 }
 
 const failureOf = (outcome: Outcome, { attempt }: StoredDeadLetter): DeadLetterFailure => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createClient } from '@call-webhooks/client';
+import { createClient, systemClock } from '@call-webhooks/client';
 import { collectingLogger, deferred, serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import { createReceiver, memoryStore } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
@@ -325,12 +325,13 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
   await simulator.clock.advance('10m');
 
   const client = createClient({ baseUrl: simulator.url, apiToken: simulator.apiToken });
+  const clock = { ...systemClock, now };
   const stopping = new AbortController();
   const onProgress = ({ seen }: { seen: number }) => {
     if (seen >= 90) stopping.abort(new Error('a deploy'));
   };
   await expect(
-    reconcile({ client, receiver, since, now, onProgress, signal: stopping.signal }),
+    reconcile({ client, receiver, since, clock, onProgress, signal: stopping.signal }),
   ).rejects.toThrow('a deploy');
   expect(runs.length).toBeGreaterThan(10 + 60);
   expect(runs.length).toBeLessThan(10 + MISSED);
@@ -338,12 +339,12 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
 
   // A receiver that was restarted knows nothing, so it takes nothing for missed.
   const restarted = start();
-  await expect(reconcile({ client, receiver: restarted, since, now })).rejects.toThrow(
+  await expect(reconcile({ client, receiver: restarted, since, clock })).rejects.toThrow(
     /knows nothing from before it started, 0 minutes .* Begin later, or use a store that outlives /,
   );
   expect(runs).toHaveLength(soFar);
 
-  expect(await reconcile({ client, receiver, since, now })).toMatchObject({
+  expect(await reconcile({ client, receiver, since, clock })).toMatchObject({
     failed: 0,
     skipped: 0,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { deadLetter, deferred, waitFor } from '@call-webhooks/contract-tests';
-import { type HandlerContext, memoryDeadLetters, memoryStore } from '@call-webhooks/core';
+import { type HandlerContext, memoryDeadLetters } from '@call-webhooks/core';
 import { redrive, type RedriveProgress } from '../src/index.ts';
 import { fill, setup } from './redrive/support.ts';
 
@@ -11,7 +11,7 @@ describe('redrive', () => {
     const result = await redrive({ receiver, deadLetters });
     expect(result).toEqual({
       ...{ handled: 250, queued: 0, failed: 0 },
-      ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
     });
     expect([...runs].sort()).toEqual(letters.map(({ key }) => key).sort());
     expect(await deadLetters.count()).toBe(0);
@@ -28,7 +28,22 @@ describe('redrive', () => {
     const [first] = (await deadLetters.list()).letters;
     expect(await redrive({ receiver, deadLetters, id: first!.id })).toMatchObject({ handled: 1 });
     expect(runs[1]).toBe(first!.key);
-    expect(await redrive({ receiver, deadLetters, id: 'nobody' })).toMatchObject({ skipped: 1 });
+    expect(await redrive({ receiver, deadLetters, id: 'nobody' })).toMatchObject({
+      ...{ notFound: 1, skipped: 0 },
+    });
+    expect(await deadLetters.count()).toBe(2);
+  });
+
+  it('runs those that are named, in their order and each once, and none for an empty list', async () => {
+    const { receiver, deadLetters, runs } = setup();
+    await fill(deadLetters, 4);
+    const { letters } = await deadLetters.list();
+    const [first, , third] = letters;
+    const ids = [third!.id, 'nobody', first!.id, third!.id];
+    const options = { receiver, deadLetters, concurrency: 1 };
+    expect(await redrive({ ...options, ids })).toMatchObject({ handled: 2, notFound: 1 });
+    expect(runs).toEqual([third!.key, first!.key]);
+    expect(await redrive({ ...options, ids: [] })).toMatchObject({ handled: 0, notFound: 0 });
     expect(await deadLetters.count()).toBe(2);
   });
 
@@ -39,7 +54,7 @@ describe('redrive', () => {
       const result = await redrive({ receiver, deadLetters });
       expect(result).toEqual({
         ...{ handled: 0, queued: 0, failed: 1 },
-        ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+        ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
       });
       expect(runs).toHaveLength(failed);
     }
@@ -193,10 +208,21 @@ describe('a redrive', () => {
       { receiver, deadLetters, id },
       { receiver, deadLetters, id, tenant: 'acme' },
     ])
-      expect(await redrive({ ...options, onProgress })).toMatchObject({ skipped: 1 });
-    expect(told.map(({ reason }) => reason)).toEqual([
-      ...['not-found', 'not-found', 'not-found'],
+      await redrive({ ...options, onProgress });
+    expect(told.map(({ result, reason }) => reason ?? result)).toEqual([
+      ...['notFound', 'notFound', 'notFound'],
       ...['claimed', 'other-tenant'],
+    ]);
+    expect(told.map(({ skipped, notFound }) => [skipped, notFound])).toEqual([
+      ...[
+        [0, 1],
+        [0, 1],
+        [0, 1],
+      ],
+      ...[
+        [1, 0],
+        [1, 0],
+      ],
     ]);
   });
 
@@ -219,7 +245,7 @@ describe('a redrive', () => {
     gate.resolve();
     expect(await redriving).toEqual({
       ...{ handled: 3, queued: 0, failed: 0 },
-      ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
     });
     expect(await deadLetters.count()).toBe(7);
   });
@@ -228,10 +254,10 @@ describe('a redrive', () => {
     const { receiver, deadLetters, runs } = setup({ works: (key) => !/[05]:/.test(key) });
     await fill(deadLetters, 300);
     const results = await Promise.all([1, 2].map(() => redrive({ receiver, deadLetters })));
-    const sum = (name: 'handled' | 'failed' | 'skipped') =>
+    const sum = (name: 'handled' | 'failed' | 'skipped' | 'notFound') =>
       results.reduce((total, result) => total + result[name], 0);
     expect(sum('handled')).toBe(240);
-    expect(sum('handled') + sum('failed') + sum('skipped')).toBe(600);
+    expect(sum('handled') + sum('failed') + sum('skipped') + sum('notFound')).toBe(600);
     const handled = runs.filter((key) => !/[05]:/.test(key));
     expect(new Set(handled).size).toBe(handled.length);
     expect(await deadLetters.count()).toBe(60);
@@ -263,29 +289,6 @@ describe('a redrive', () => {
     }
   });
 
-  it('stops with the error when the store of the events fails, and loses nothing', async () => {
-    const store = memoryStore();
-    const down = { ...store, admit: () => Promise.reject(new Error('connection refused')) };
-    const { receiver, deadLetters } = setup({ store: down });
-    await fill(deadLetters, 5);
-    const redriving = redrive({ receiver, deadLetters, concurrency: 1 });
-    await expect(redriving).rejects.toMatchObject({ code: 'store-unavailable' });
-    const { letters } = await deadLetters.list();
-    expect(letters.map(({ history }) => history.length)).toEqual([1, 1, 1, 1, 1]);
-    const after = setup();
-    const result = await redrive({ receiver: after.receiver, deadLetters });
-    expect(result).toMatchObject({ handled: 5 });
-  });
-
-  it('rejects with the error of the store of letters', async () => {
-    const { receiver, deadLetters } = setup();
-    await fill(deadLetters, 2);
-    const error = new Error('connection refused');
-    const broken = { ...deadLetters, settle: () => Promise.reject(error) };
-    await expect(redrive({ receiver, deadLetters: broken })).rejects.toBe(error);
-    expect(await deadLetters.count()).toBe(2);
-  });
-
   it('gives dead jobs back to their queue', async () => {
     const deadLetters = memoryDeadLetters();
     await fill(deadLetters, 2);
@@ -297,7 +300,7 @@ describe('a redrive', () => {
     const result = await redrive({ deadJobs: { ...deadLetters, requeue } });
     expect(result).toEqual({
       ...{ handled: 0, queued: 1, failed: 0 },
-      ...{ alreadyHandled: 0, unknown: 0, skipped: 1 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 1 },
     });
     expect(requeued.sort()).toEqual((await deadLetters.list()).letters.map(({ id }) => id).sort());
   });
@@ -310,5 +313,13 @@ describe('a redrive', () => {
     await expect(redrive({ deadJobs: {} as never })).rejects.toMatchObject(wrong);
     const filter = { until: 'now' } as never;
     await expect(redrive({ receiver, deadLetters, filter })).rejects.toMatchObject(wrong);
+    for (const named of [
+      { id: 'l1', filter: { eventName: 'call:started' } },
+      { ids: ['l1'], filter: {} },
+      { id: 'l1', ids: ['l2'] },
+      { ids: [''] },
+      { ids: 'l1' as never },
+    ])
+      await expect(redrive({ receiver, deadLetters, ...named })).rejects.toMatchObject(wrong);
   });
 });

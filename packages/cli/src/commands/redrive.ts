@@ -125,7 +125,8 @@ async function redriveLetters(
   try {
     const counts = await redrive({
       receiver: httpReceiver(store, target),
-      deadLetters: { ...deadLetters, list: () => Promise.resolve({ letters: [...letters] }) },
+      deadLetters,
+      ids: letters.map(({ id }) => id),
       leaseFor,
       concurrency,
       onProgress,
@@ -157,7 +158,7 @@ function whatBecame({ result, outcome, reason }: RedriveProgress): string {
   if (result === 'unknown') return 'unknown: no response, so its handler may be running';
   if (reason === 'dead-job')
     return 'skipped: it is a dead job of a queue; to run it, call redrive({ deadJobs }) of @call-webhooks/recovery';
-  if (reason === 'not-found') return 'skipped: it is gone, so another redrive ran it';
+  if (result === 'notFound') return 'not found: it was redriven or removed meanwhile';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
   const log = result === 'failed' ? "; the receiver's log has the error" : '';
   return `${result}: ${outcome ?? 'another redrive has it'}${log}`;
@@ -165,11 +166,11 @@ function whatBecame({ result, outcome, reason }: RedriveProgress): string {
 
 function printCounts({ output }: App, counts: RedriveResult): Promise<void> {
   return output.print({ type: 'result', ...counts }, ({ bold }) => {
-    const { handled, queued, alreadyHandled, failed, unknown, skipped } = counts;
+    const { handled, queued, alreadyHandled, failed, unknown, skipped, notFound } = counts;
     const orNothing = (count: number, word: string) =>
       count > 0 ? `, ${String(count)} ${word}` : '';
     const more = orNothing(queued, 'queued') + orNothing(alreadyHandled, 'already handled');
-    return t`${bold(handled)} handled${more}, ${failed} failed${orNothing(unknown, 'unknown')}, ${skipped} skipped`;
+    return t`${bold(handled)} handled${more}, ${failed} failed${orNothing(unknown, 'unknown')}, ${skipped} skipped${orNothing(notFound, 'not found')}`;
   });
 }
 

@@ -127,7 +127,9 @@ function Progress({ task: { total, counts, state, retries } }: { readonly task: 
         </Badge>
       ))}
       {retries > 0 && (
-        <span class="hint">A store failed {counted(retries, 'time')}; those were tried again.</span>
+        <span class="hint">
+          A store failed {counted(retries, 'time')}; each time it was asked again.
+        </span>
       )}
     </div>
   );

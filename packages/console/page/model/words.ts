@@ -70,6 +70,7 @@ export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveTask['counts'], s
   ['alreadyHandled', 'handled before', 'good'],
   ['unknown', 'without a result in time', 'wait'],
   ['skipped', 'skipped', 'muted'],
+  ['notFound', 'not found', 'muted'],
 ];
 
 /** What a reconcile found and did, in the order in which it is told. */

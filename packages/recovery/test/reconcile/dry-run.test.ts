@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryDeadLetters } from '@call-webhooks/core';
 import { reconcile } from '@call-webhooks/recovery';
-import { call, listing, now, oldReceiver, since } from '../support/call-lists.ts';
+import { call, listing, clock, oldReceiver, since } from '../support/call-lists.ts';
 import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
 
 describe('a dry run', () => {
@@ -9,7 +9,7 @@ describe('a dry run', () => {
     const world = await startWorld({
       receiver: { maxAttempts: 1, deadLetter: memoryDeadLetters() },
     });
-    const { simulator, client, receiver, ruleId, failing, runs, now } = world;
+    const { simulator, client, receiver, ruleId, failing, runs, clock } = world;
     const [first = '', known = ''] = await world.place(2);
     simulator.rules.pause(ruleId);
     const [missed = '', dead = ''] = await world.place(2);
@@ -20,7 +20,7 @@ describe('a dry run', () => {
     const found: Record<string, unknown> = {};
     const dryRun = async (store = receiver.store) =>
       reconcile({
-        ...{ client, receiver, store, now, dryRun: true, since: new Date(STARTED_AT) },
+        ...{ client, receiver, store, clock, dryRun: true, since: new Date(STARTED_AT) },
         onEvent: ({ callId, state, missed: isMissed, outcome }) => {
           found[callId] = [state, isMissed, outcome];
         },
@@ -37,7 +37,7 @@ describe('a dry run', () => {
       [dead]: ['dead-lettered', false, undefined],
     });
     expect([runs.length, saved]).toEqual([ran, []]);
-    const real = await reconcile({ client, receiver, now, since: new Date(STARTED_AT) });
+    const real = await reconcile({ client, receiver, clock, since: new Date(STARTED_AT) });
     expect(real).toMatchObject({ missed: 1, known: 2, inDeadLetters: 1, handled: 1 });
     const { peek: _peek, ...blind } = receiver.store;
     await expect(dryRun(blind)).rejects.toThrow('the store has no peek()');
@@ -55,7 +55,7 @@ describe('a dry run', () => {
       },
     };
     const result = await reconcile({
-      ...{ client, receiver, store, since, now, tenant: 'acme', dryRun: true },
+      ...{ client, receiver, store, since, clock, tenant: 'acme', dryRun: true },
       onEvent: ({ at }) => {
         expect(at).toEqual(new Date(STARTED_AT + 15 * HOUR + MINUTE));
       },

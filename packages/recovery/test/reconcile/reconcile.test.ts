@@ -6,7 +6,7 @@ import {
   type ReconcileResult,
   SETTLE_FOR_MS,
 } from '@call-webhooks/recovery';
-import { call, listing, now, oldReceiver, since } from '../support/call-lists.ts';
+import { call, listing, clock, oldReceiver, since } from '../support/call-lists.ts';
 import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
 
 describe('reconcile', () => {
@@ -18,17 +18,16 @@ describe('reconcile', () => {
 
   it('runs each missed event once, and nothing that was handled before', async () => {
     const world = await startWorld();
-    const { simulator, client, receiver, ruleId, runs, now } = world;
+    const { simulator, client, receiver, ruleId, runs, clock } = world;
     const handled = await world.place(12);
     simulator.rules.pause(ruleId);
     const missed = await world.place(25);
     await simulator.clock.advance('10m');
     expect(runs.map(({ callId }) => callId)).toEqual(handled);
-
     const progress: ReconcileResult[] = [];
     const onProgress = (result: ReconcileResult) => void progress.push(result);
     const found = { seen: 37, missed: 25, handled: 25, known: 12 };
-    expect(await reconcile({ client, receiver, since, now, onProgress })).toEqual({
+    expect(await reconcile({ client, receiver, since, clock, onProgress })).toEqual({
       ...NOTHING,
       ...found,
     });
@@ -44,7 +43,7 @@ describe('reconcile', () => {
       simulator.deliveries.resend(_id);
     await simulator.clock.runUntilIdle();
     expect(simulator.deliveries.counts()).toEqual({ acknowledged: 12 + 25, dropped: 25 });
-    expect(await reconcile({ client, receiver, since, now })).toEqual({
+    expect(await reconcile({ client, receiver, since, clock })).toEqual({
       ...NOTHING,
       seen: 37,
       known: 37,
@@ -54,7 +53,7 @@ describe('reconcile', () => {
 
   it('runs the events of the tenant whose calls they are', async () => {
     const tenants: unknown[] = [];
-    const { simulator, client, receiver, ruleId, now, place } = await startWorld({
+    const { simulator, client, receiver, ruleId, clock, place } = await startWorld({
       receiver: {
         tenant: () => 'a',
         secret: () => undefined,
@@ -65,21 +64,22 @@ describe('reconcile', () => {
     await place(2);
     await simulator.clock.advance('10m');
     for (const tenant of ['a', 'b'])
-      expect(await reconcile({ client, receiver, since, now, tenant })).toMatchObject({
+      expect(await reconcile({ client, receiver, since, clock, tenant })).toMatchObject({
         missed: 2,
       });
     expect(tenants).toEqual(['a', 'a', 'b', 'b']);
-    await expect(reconcile({ client, receiver, since, now })).rejects.toThrow('Say whose event');
+    await expect(reconcile({ client, receiver, since, clock })).rejects.toThrow('Say whose event');
   });
 
   it('goes on where it was stopped, and finds what is newer as well', async () => {
-    const { simulator, client, receiver, ruleId, runs, requests, now, place } = await startWorld();
+    const { simulator, client, receiver, ruleId, runs, requests, clock, place } =
+      await startWorld();
     simulator.rules.pause(ruleId);
     await place(45);
     await simulator.clock.advance('10m');
     const stopping = new AbortController();
     const stopped = reconcile({
-      ...{ client, receiver, since, now, concurrency: 1 },
+      ...{ client, receiver, since, clock, concurrency: 1 },
       signal: stopping.signal,
       onProgress: ({ handled }) => {
         if (handled === 23) stopping.abort(new Error('enough'));
@@ -92,7 +92,7 @@ describe('reconcile', () => {
     await place(10); // newer ones, which come first in the list
     await simulator.clock.advance('10m');
     requests.length = 0;
-    const result = await reconcile({ client, receiver, since, now, concurrency: 1 });
+    const result = await reconcile({ client, receiver, since, clock, concurrency: 1 });
     expect(runs).toHaveLength(55);
     expect(new Set(runs.map(({ callId }) => callId)).size).toBe(55);
     // The first two pages were done: their 20 calls are in the result of both runs together.
@@ -104,27 +104,27 @@ describe('reconcile', () => {
   });
 
   it('begins anew for another window, and for a cursor that the service refuses', async () => {
-    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
+    const { simulator, client, receiver, ruleId, runs, clock, place } = await startWorld();
     simulator.rules.pause(ruleId);
     await place(15);
     await simulator.clock.advance('10m');
-    const cursor = { since: +since, until: now(), next: 'unknown', result: NOTHING };
+    const cursor = { since: +since, until: clock.now(), next: 'unknown', result: NOTHING };
     await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
-    await reconcile({ client, receiver, since, now });
+    await reconcile({ client, receiver, since, clock });
     expect(runs).toHaveLength(15);
 
     await receiver.store.saveCursor?.(
       'reconcile',
       JSON.stringify({ ...cursor, since: +since + 1 }),
     );
-    const again = await reconcile({ client, receiver, since, now });
+    const again = await reconcile({ client, receiver, since, clock });
     expect(again).toMatchObject({ seen: 15, known: 15 });
     await receiver.store.saveCursor?.('reconcile', 'no JSON');
-    expect(await reconcile({ client, receiver, since, now })).toEqual(again);
+    expect(await reconcile({ client, receiver, since, clock })).toEqual(again);
   });
 
   it('begins anew after a run that stopped while its clock was ahead', async () => {
-    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
+    const { simulator, client, receiver, ruleId, runs, clock, place } = await startWorld();
     simulator.rules.pause(ruleId);
     await place(25);
     const store = { ...receiver.store, rememberFor: 24 * HOUR };
@@ -132,7 +132,7 @@ describe('reconcile', () => {
     const stopping = new AbortController();
     const stopped = reconcile({
       ...options,
-      now: () => now() + 2 * HOUR,
+      clock: { ...clock, now: () => clock.now() + 2 * HOUR },
       signal: stopping.signal,
       onProgress: ({ seen }) => {
         if (seen === 15) stopping.abort(new Error('enough'));
@@ -142,19 +142,19 @@ describe('reconcile', () => {
     expect(await receiver.store.loadCursor?.('reconcile')).toContain('"next":');
     await place(1);
     await simulator.clock.advance('10m');
-    expect(await reconcile({ ...options, now })).toMatchObject({ seen: 26, handled: 11 });
+    expect(await reconcile({ ...options, clock })).toMatchObject({ seen: 26, handled: 11 });
     expect(new Set(runs.map(({ callId }) => callId)).size).toBe(26);
   });
 
   it('finds what failed again, until it is handled or in the dead letters', async () => {
     const letters = memoryDeadLetters();
     const world = await startWorld({ receiver: { deadLetter: letters, maxAttempts: 2 } });
-    const { simulator, client, receiver, ruleId, failing, now } = world;
+    const { simulator, client, receiver, ruleId, failing, clock } = world;
     simulator.rules.pause(ruleId);
     const [one = '', two = ''] = await world.place(5);
     await simulator.clock.advance('10m');
     failing.add(one).add(two);
-    const run = () => reconcile({ client, receiver, since, now });
+    const run = () => reconcile({ client, receiver, since, clock });
     expect(await run()).toMatchObject({ missed: 5, handled: 3, failed: 2 });
     failing.delete(two);
     // No delivery came for these two either, but that was found before.
@@ -165,11 +165,11 @@ describe('reconcile', () => {
   });
 
   it('leaves a call alone until it has ended', async () => {
-    const { simulator, client, receiver, ruleId, runs, now } = await startWorld();
+    const { simulator, client, receiver, ruleId, runs, clock } = await startWorld();
     simulator.rules.pause(ruleId);
     const { _id } = simulator.calls.start();
     await simulator.clock.advance('1h');
-    const run = () => reconcile({ client, receiver, since, now });
+    const run = () => reconcile({ client, receiver, since, clock });
     expect(await run()).toEqual({ ...NOTHING, seen: 1 });
     simulator.calls.end(_id);
     await simulator.clock.advance('10m');
@@ -182,12 +182,12 @@ describe('reconcile', () => {
     const keep = (event: unknown) => void events.push(event);
     const on = { 'call:started': keep, 'call:recording-available': keep };
     const world = await startWorld({ receiver: { on } });
-    const { simulator, client, receiver, ruleId, now } = world;
+    const { simulator, client, receiver, ruleId, clock } = world;
     simulator.rules.pause(ruleId);
     const [recorded = '', other = ''] = await world.place(2);
     await simulator.clock.advance('10m');
     const result = await reconcile({
-      ...{ client, receiver, since, now, recordings: true },
+      ...{ client, receiver, since, clock, recordings: true },
       toEvents: ({ _id }) => [
         { eventName: 'call:started', callId: _id },
         { eventName: 'call:completed', callId: _id },
@@ -215,48 +215,46 @@ describe('the window', () => {
 
   it('is refused if it is longer than the store remembers, with both numbers', async () => {
     const simulated = await startWorld();
-    const { simulator, client, now, receiver } = simulated;
+    const { simulator, client, clock, receiver } = simulated;
     await simulator.clock.advance('3d');
-    const refused = reconcile({ client, receiver, since, now });
+    const refused = reconcile({ client, receiver, since, clock });
     await expect(refused).rejects.toThrow(
       /begins 72.2 hours \(259800000 ms\) ago, but the store remembers .* 24 hours \(86400000 ms\) only/,
     );
     await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
     await expect(refused).rejects.toThrow(/recovery\.html#the-window$/);
     await expect(
-      reconcile({ client, receiver, now, since: undefined as unknown as Date }),
+      reconcile({ client, receiver, clock, since: undefined as unknown as Date }),
     ).rejects.toThrow(/since: .*recovery\.html#reconcile$/);
     await expect(
-      reconcile({ client, receiver, store: {}, since: new Date(now() - 1), now }),
+      reconcile({ client, receiver, store: {}, since: new Date(clock.now() - 1), clock }),
     ).rejects.toThrow('rememberFor');
   });
 
   it('is refused by a store in memory that was created later', async () => {
-    const { simulator, client, receiver: old, now } = await startWorld();
+    const { simulator, client, receiver: old, clock } = await startWorld();
     await simulator.clock.advance('2h');
-    const store = memoryStore({ now });
+    const store = memoryStore({ now: () => clock.now() });
     await simulator.clock.advance('30m');
     const begins = (ago: number) =>
-      reconcile({ client, receiver: old, store, since: new Date(now() - ago), now });
+      reconcile({ client, receiver: old, store, since: new Date(clock.now() - ago), clock });
     await expect(begins(HOUR)).rejects.toThrow('30 minutes (1800000 ms) only');
     expect(await begins(30 * MINUTE)).toEqual(NOTHING);
   });
 
   it('leaves out calls that the store forgets while it runs', async () => {
-    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld({
+    const { simulator, client, receiver, ruleId, runs, clock, place } = await startWorld({
       simulator: { pageSize: 5 },
     });
     simulator.rules.pause(ruleId);
     await place(10);
     await simulator.clock.advance(24 * HOUR - 12 * MINUTE);
+    let minutes = 0;
     const result = await reconcile({
       ...{ client, receiver, concurrency: 1 },
       since: new Date(STARTED_AT + 10 * MINUTE),
       // Each look at the clock is a minute later: the oldest calls come last.
-      now: (() => {
-        let minutes = 0;
-        return () => now() + Math.max(0, ++minutes - 3) * MINUTE;
-      })(),
+      clock: { ...clock, now: () => clock.now() + Math.max(0, ++minutes - 3) * MINUTE },
     });
     expect(result.seen).toBe(10);
     expect(result.skipped).toBeGreaterThan(1);
@@ -265,9 +263,9 @@ describe('the window', () => {
   });
 
   it('must have a beginning before its end', async () => {
-    const { client, receiver, now } = await startWorld();
+    const { client, receiver, clock } = await startWorld();
     const until = since;
-    await expect(reconcile({ client, receiver, since, until, now })).rejects.toThrow(
+    await expect(reconcile({ client, receiver, since, until, clock })).rejects.toThrow(
       'before until',
     );
   });
@@ -280,29 +278,36 @@ describe('the window', () => {
       events.push(event);
     };
     const world = await startWorld({ receiver: { on: { 'call:completed': onCompleted } } });
-    const { simulator, client, receiver, now } = world;
+    const { simulator, client, receiver, clock } = world;
     const [callId] = await world.place(1);
     expect(simulator.deliveries.counts()).toEqual({ waiting: 1 });
     isDown = false;
-    expect(await reconcile({ client, receiver, since, now })).toEqual(NOTHING);
+    expect(await reconcile({ client, receiver, since, clock })).toEqual(NOTHING);
     await simulator.clock.runUntilIdle();
     expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
     expect(events).toHaveLength(1);
     expect(Object.keys(events[0] ?? {}).length).toBeGreaterThan(2);
     expect(events[0]).toMatchObject({ callId });
     await simulator.clock.advance(SETTLE_FOR_MS);
-    expect(await reconcile({ client, receiver, since, now })).toMatchObject({ seen: 1, known: 1 });
+    expect(await reconcile({ client, receiver, since, clock })).toMatchObject({
+      seen: 1,
+      known: 1,
+    });
   });
 
   it('ends later if it is told to, but not in the future', async () => {
     const world = await startWorld();
-    const { simulator, client, receiver, ruleId, now } = world;
+    const { simulator, client, receiver, ruleId, clock } = world;
     simulator.rules.pause(ruleId);
     await world.place(3);
-    const run = (until?: Date) => reconcile({ client, receiver, since, until, now });
+    const run = (until?: Date) => reconcile({ client, receiver, since, until, clock });
     expect(await run()).toEqual(NOTHING);
-    expect(await run(new Date(now() - MINUTE))).toMatchObject({ seen: 2, handled: 2 });
-    expect(await run(new Date(now() + HOUR))).toMatchObject({ seen: 3, handled: 1, known: 2 });
+    expect(await run(new Date(clock.now() - MINUTE))).toMatchObject({ seen: 2, handled: 2 });
+    expect(await run(new Date(clock.now() + HOUR))).toMatchObject({
+      seen: 3,
+      handled: 1,
+      known: 2,
+    });
   });
 });
 
@@ -314,7 +319,7 @@ describe('the order of the list', () => {
     const run = async (newestFirst: boolean) => {
       const { client, asked } = listing(pages);
       const { receiver, handled } = oldReceiver();
-      const result = await reconcile({ client, receiver, since, now, newestFirst });
+      const result = await reconcile({ client, receiver, since, clock, newestFirst });
       expect([result.seen, handled]).toEqual([2, ['c15', 'c13']]);
       return { asked, stoppedEarly: result.stoppedEarly };
     };
@@ -325,7 +330,7 @@ describe('the order of the list', () => {
   it('is no early end when the last page was read anyway', async () => {
     const { client } = listing([[call(15)], old]);
     const { receiver } = oldReceiver();
-    const result = await reconcile({ client, receiver, since, now, newestFirst: true });
+    const result = await reconcile({ client, receiver, since, clock, newestFirst: true });
     expect(result).toMatchObject({ handled: 1, stoppedEarly: false });
   });
 
@@ -344,7 +349,7 @@ describe('the order of the list', () => {
   ])('is not relied on otherwise: %s', async (_order, pages) => {
     const { client, asked } = listing(pages);
     const { receiver, handled } = oldReceiver();
-    const result = await reconcile({ client, receiver, since, now });
+    const result = await reconcile({ client, receiver, since, clock });
     expect(result).toMatchObject({ seen: 3, handled: 3, stoppedEarly: false });
     expect(handled.sort()).toEqual(['c13', 'c14', 'c15']);
     expect(asked).toHaveLength(pages.length);
@@ -356,7 +361,7 @@ describe('the order of the list', () => {
       [call(14), call(13)],
     ]);
     const { receiver, handled } = oldReceiver();
-    const result = await reconcile({ client, receiver, since, now });
+    const result = await reconcile({ client, receiver, since, clock });
     expect(result).toMatchObject({ seen: 4, handled: 3, known: 1 });
     expect(handled).toHaveLength(3);
 
@@ -367,7 +372,7 @@ describe('the order of the list', () => {
         list: () => Promise.resolve({ results: [call(15)], next: 'x', hasNext: true, raw: {} }),
       },
     };
-    await expect(reconcile({ client: endless, receiver, since, now })).rejects.toThrow(
+    await expect(reconcile({ client: endless, receiver, since, clock })).rejects.toThrow(
       'wire.nextParam',
     );
   });
@@ -376,8 +381,8 @@ describe('the order of the list', () => {
 describe('call records', () => {
   it('without any time are refused, with the fields that were looked for', async () => {
     const { receiver, handled } = oldReceiver();
-    const { client } = listing([[{ _id: 'a', begun: now() - HOUR }]]);
-    const run = (fieldNames = {}) => reconcile({ client, receiver, since, now, fieldNames });
+    const { client } = listing([[{ _id: 'a', begun: clock.now() - HOUR }]]);
+    const run = (fieldNames = {}) => reconcile({ client, receiver, since, clock, fieldNames });
     await expect(run()).rejects.toThrow('no call record has a time in createdAt or startedAt');
     await expect(run({ createdAt: 'made' })).rejects.toThrow('in made or startedAt');
     expect(handled).toEqual([]);
@@ -388,7 +393,7 @@ describe('call records', () => {
     const { receiver, handled } = oldReceiver();
     const undated = ['soon', null, 0, '0001-01-01'].map((time) => call(14, { createdAt: time }));
     const { client } = listing([[call(15), { _id: 'x' }, ...undated]]);
-    const result = await reconcile({ client, receiver, since, now });
+    const result = await reconcile({ client, receiver, since, clock });
     expect(result).toMatchObject({ seen: 1, handled: 1, skipped: 5 });
     expect(handled).toEqual(['c15']);
   });

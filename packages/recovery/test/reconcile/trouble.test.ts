@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApiError } from '@call-webhooks/client';
 import { eventKey } from '@call-webhooks/core';
-import { completedEvents, reconcile, type ToEvents } from '@call-webhooks/recovery';
-import { call, listing, now, oldReceiver, since } from '../support/call-lists.ts';
+import {
+  completedEvents,
+  reconcile,
+  type StoreRetry,
+  type ToEvents,
+} from '@call-webhooks/recovery';
+import { call, listing, clock, oldReceiver, since } from '../support/call-lists.ts';
+import { fastClock } from '../support/fast-clock.ts';
 import { STARTED_AT, startWorld } from '../support/world.ts';
 
 describe('trouble', () => {
@@ -23,7 +29,8 @@ describe('trouble', () => {
           ? receiver.deliver(event, options)
           : Promise.resolve({ outcome: 'store-unavailable' as const }),
     };
-    const run = () => reconcile({ client, receiver: failing, since, now, concurrency: 1 });
+    const options = { client, receiver: failing, since, concurrency: 1 };
+    const run = () => reconcile({ ...options, clock: fastClock(clock.now()) });
     await expect(run()).rejects.toMatchObject({ code: 'store-unavailable' });
     expect(handled).toEqual(['c20', 'c19', 'c18']);
     left = Infinity;
@@ -33,11 +40,47 @@ describe('trouble', () => {
     expect(handled).toHaveLength(6);
   });
 
+  it.each(['peek', 'loadCursor', 'saveCursor', 'deliver'] as const)(
+    'goes on when %s() fails three times, and says so each time',
+    async (method) => {
+      const { client } = listing([[call(20), call(19)], [call(18)]]);
+      const { receiver, handled } = oldReceiver();
+      let failures = 3;
+      const down = () => (failures-- > 0 ? Promise.reject(new Error('connection refused')) : null);
+      const { store } = receiver as Required<typeof receiver>;
+      const own = fastClock(clock.now());
+      const retries: StoreRetry[] = [];
+      const result = await reconcile({
+        ...{ client, since, clock: own, concurrency: 1, dryRun: method === 'peek' },
+        onRetry: (retry) => void retries.push(retry),
+        store: {
+          rememberFor: store.rememberFor,
+          peek: async (keys) => (method === 'peek' && down()) || (store.peek?.(keys) ?? []),
+          loadCursor: async (name) =>
+            (method === 'loadCursor' && (await down())) || store.loadCursor?.(name),
+          saveCursor: async (name, cursor) =>
+            (method === 'saveCursor' && (await down())) || store.saveCursor?.(name, cursor),
+        },
+        receiver: {
+          deliver: (event, options) =>
+            method === 'deliver' && failures-- > 0
+              ? Promise.resolve({ outcome: 'overloaded' as const })
+              : receiver.deliver(event, options),
+        },
+      });
+      expect(result).toMatchObject({ seen: 3, missed: 3 });
+      expect(handled).toHaveLength(method === 'peek' ? 0 : 3);
+      expect(retries.map(({ pauseMs }) => pauseMs)).toEqual([500, 1_000, 1_500]);
+      expect(own.now() - clock.now()).toBe(3_000);
+      expect(own.pending()).toBe(0);
+    },
+  );
+
   it('refuses events without a key, which would run each time', async () => {
     const { client } = listing([[call(15)]]);
     const { receiver, handled } = oldReceiver();
     const toEvents: ToEvents = () => [{ eventName: 'call:completed' }];
-    const run = reconcile({ client, receiver, since, now, toEvents });
+    const run = reconcile({ client, receiver, since, clock, toEvents });
     await expect(run).rejects.toThrow('callId or an eventId');
     expect(handled).toEqual([]);
   });
@@ -54,7 +97,7 @@ describe('trouble', () => {
       },
     };
     await expect(
-      reconcile({ client: { ...client, calls }, receiver, since, now }),
+      reconcile({ client: { ...client, calls }, receiver, since, clock }),
     ).rejects.toBeInstanceOf(ApiError);
     expect(requests).toBe(1);
   });
@@ -65,7 +108,7 @@ describe('trouble', () => {
     const broken = () => {
       throw new Error('broken');
     };
-    const options = { client, receiver, since, now };
+    const options = { client, receiver, since, clock };
     const result = await reconcile({ ...options, onProgress: broken, onEvent: broken });
     expect(result).toMatchObject({ handled: 1 });
     await expect(reconcile({ ...options, concurrency: 0, pageSize: 0.5 })).rejects.toThrow(
@@ -79,7 +122,7 @@ describe('trouble', () => {
   it('takes 0 in a call record for a time that is not known', async () => {
     const { receiver } = oldReceiver();
     const { client } = listing([[call(15, { startedAt: 0 }), call(23, { endedAt: 0 })]]);
-    const result = await reconcile({ client, receiver, since, now });
+    const result = await reconcile({ client, receiver, since, clock });
     expect(result).toMatchObject({ seen: 2, handled: 1 }); // the other may still be running
   });
 
@@ -107,9 +150,9 @@ describe('trouble', () => {
     world.simulator.rules.pause(world.ruleId);
     await world.place(22);
     await world.simulator.clock.advance('10m');
-    const { client, receiver, now: simulated } = world;
+    const { client, receiver, clock: simulated } = world;
     const result = await reconcile({
-      ...{ client, receiver, since: new Date(STARTED_AT), now: simulated },
+      ...{ client, receiver, since: new Date(STARTED_AT), clock: simulated },
     });
     expect(result).toMatchObject({ seen: 22, handled: 22 });
     expect(waits.filter((delay) => delay < 60_000).length).toBeGreaterThanOrEqual(2);

@@ -1,9 +1,9 @@
-import { type CallRecord, type Page } from '@call-webhooks/client';
+import { systemClock, type CallRecord, type Page } from '@call-webhooks/client';
 import { createReceiver, generateSecret, memoryStore } from '@call-webhooks/core';
 import type { CallsClient } from '@call-webhooks/recovery';
 import { HOUR, MINUTE, STARTED_AT } from './world.ts';
 
-export const now = () => STARTED_AT + 24 * HOUR;
+export const clock = { ...systemClock, now: () => STARTED_AT + 24 * HOUR };
 export const since = new Date(STARTED_AT + 12 * HOUR);
 
 /** A receiver whose store is as old as it has to be, and what it handled. */
@@ -15,7 +15,7 @@ export function oldReceiver(maxInFlight = 10) {
     'call:completed': ({ callId }: { callId?: unknown }) => void handled.push(String(callId)),
   };
   const receiver = createReceiver({ secret: generateSecret(), store, on, maxInFlight });
-  time = now();
+  time = clock.now();
   return { handled, receiver };
 }
 

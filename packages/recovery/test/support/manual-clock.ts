@@ -14,8 +14,8 @@ export interface ManualClock extends Clock {
   advance(minutes: number): Promise<void>;
 }
 
-/** While a reconciler runs, it has a timer that renews its lease; milliseconds. */
-const RENEWAL_MS = 20_000;
+/** While a reconciler runs, a timer limits a call of the store or renews its lease; milliseconds. */
+const BUSY: readonly number[] = [10_000, 20_000];
 
 /** @param aheadMs how far it is ahead of the simulator; milliseconds */
 export function manualClock(simulator: Simulator, aheadMs = 0): ManualClock {
@@ -32,7 +32,7 @@ export function manualClock(simulator: Simulator, aheadMs = 0): ManualClock {
     settled: () =>
       waitFor(() => {
         const all = [...timers];
-        return all.length === clock.reconcilers && all.every(({ delay }) => delay !== RENEWAL_MS);
+        return all.length === clock.reconcilers && all.every(({ delay }) => !BUSY.includes(delay));
       }),
     async fire(minutes) {
       await simulator.clock.advance(minutes * 60_000);

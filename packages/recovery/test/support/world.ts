@@ -1,5 +1,11 @@
 import { afterEach } from '@jest/globals';
-import { createClient, type Client, type ClientOptions } from '@call-webhooks/client';
+import {
+  createClient,
+  systemClock,
+  type Client,
+  type ClientOptions,
+  type Clock,
+} from '@call-webhooks/client';
 import {
   createReceiver,
   type HandlerContext,
@@ -33,6 +39,8 @@ export interface World {
   readonly requests: string[];
   readonly log: ReturnType<typeof collectingLogger>;
   now(): number;
+  /** Shows the time of the simulator. Its timers are those of the machine. */
+  readonly clock: Clock;
   /** Places calls of 20 seconds, a minute apart, and lets everything about them happen. */
   place(count: number): Promise<string[]>;
 }
@@ -87,7 +95,18 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     ...options.client,
   });
   return {
-    ...{ simulator, client, receiver, ruleId, runs, failing, requests, log, now },
+    ...{
+      simulator,
+      client,
+      receiver,
+      ruleId,
+      runs,
+      failing,
+      requests,
+      log,
+      now,
+      clock: { ...systemClock, now },
+    },
     async place(count) {
       const ids: string[] = [];
       for (let made = 0; made < count; made++) {
