@@ -1,6 +1,10 @@
 import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
+import {
+  withoutOptions,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core/internal';
 import { webHandler } from '@call-webhooks/core/web';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 
@@ -30,9 +34,9 @@ export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
->({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): HonoHandler {
-  const isOwn = pathFilter(path);
-  const receiver = createReceiver<Extra, Custom, S>(options);
+>(options: CallWebhooksOptions<Extra, Custom, S>): HonoHandler {
+  const isOwn = pathFilter(options.path);
+  const receiver = createReceiver<Extra, Custom, S>(withoutOptions(options, 'path'));
   const handler = webHandler(receiver);
   const respond = async (context: HonoContext) =>
     handler(await requestOf(context), { waitUntil: waitUntilOf(context) });

@@ -7,7 +7,12 @@ import {
   type Store,
 } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import { readiness, type ExtraEvents, type StandardSchema } from '@call-webhooks/core/internal';
+import {
+  readiness,
+  withoutOptions,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core/internal';
 import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 
@@ -46,9 +51,9 @@ export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
->({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): KoaMiddleware {
-  const isOwn = pathFilter(path);
-  const receiver = createReceiver<Extra, Custom, S>(options);
+>(options: CallWebhooksOptions<Extra, Custom, S>): KoaMiddleware {
+  const isOwn = pathFilter(options.path);
+  const receiver = createReceiver<Extra, Custom, S>(withoutOptions(options, 'path'));
 
   async function respond(context: KoaContext): Promise<void> {
     const { req, res } = context;

@@ -12,6 +12,7 @@ import {
   loggedError,
   option,
   safeLogger,
+  withoutOptions,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -123,8 +124,9 @@ const MAX_UNSETTLED = 10_000;
 function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   options: QueueConsumerOptions<Extra, Custom>,
 ): (batch: QueueBatch) => Promise<void> {
-  const { maxRuns, concurrency, backoff, deadQueue, largeBodies, ...handlers } = options;
+  const { maxRuns, concurrency, backoff, deadQueue, largeBodies } = options;
   const own = { maxRuns, concurrency, backoff, deadQueue, largeBodies };
+  const handlers = withoutOptions(options, ...(Object.keys(own) as (keyof typeof own)[]));
   const settings = checkOptions('createQueueConsumer', rules(), own);
   if (!deadQueue && !handlers.deadLetter)
     throw new WebhookError(

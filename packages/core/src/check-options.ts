@@ -101,9 +101,37 @@ export function checkAgainst<Schema extends z.core.$ZodType>(
   docs?: string,
 ): z.output<Schema> {
   const result = z.safeParse(schema, options, { error: expected, reportInput: true });
-  if (result.success) return result.data;
+  if (result.success) {
+    bindMethods(result.data, options);
+    return result.data;
+  }
   const message = `Invalid options${where}: ${result.error.issues.map(problem).join('; ')}.`;
   throw new WebhookError('invalid-options', message, { docs });
+}
+
+/** `Object.prototype`, of any realm. */
+export const isRoot = (object: object): boolean =>
+  Reflect.getPrototypeOf(object) === null && Object.hasOwn(object, 'hasOwnProperty');
+
+/** Whether an object was written as `{ … }`: it is no instance of a class. */
+export function isPlain(object: object): boolean {
+  const prototype = Reflect.getPrototypeOf(object);
+  return prototype === null || isRoot(prototype);
+}
+
+/** Options may be an instance of a class. Its methods use `this`, also where they are called from a copy. */
+export const boundTo = (options: object, value: unknown): unknown =>
+  typeof value === 'function' && !isPlain(options) ? (value.bind(options) as unknown) : value;
+
+/** @param copy what zod made of `options`, and what is in it */
+function bindMethods(copy: unknown, options: unknown): void {
+  if (typeof copy !== 'object' || typeof options !== 'object') return;
+  if (copy === null || options === null || copy === options || Array.isArray(copy)) return;
+  for (const [name, value] of Object.entries(copy)) {
+    const given: unknown = Reflect.get(options, name);
+    if (value === given) Reflect.set(copy, name, boundTo(options, value));
+    else bindMethods(value, given);
+  }
 }
 
 /** Names the option, and says what was expected, but never the value: it may be a secret. */

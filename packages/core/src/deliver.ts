@@ -114,7 +114,8 @@ function trustedDelivery(
   log: Logger,
   givenTenant: string | undefined,
 ): Delivery {
-  const { rawBody, webhookId, timestamp, attempt, id, ...raw } = rawDelivery(input);
+  const raw = rawDelivery(input);
+  const { rawBody, webhookId, timestamp, attempt, id } = raw;
   const tenant = givenTenant ?? raw.tenant;
   if (tenant !== undefined && !isTenantName(tenant))
     throw new WebhookError(

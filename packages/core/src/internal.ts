@@ -5,7 +5,7 @@ export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
 export type { Delivery } from './delivery.ts';
 export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/events.ts';
 export type { CustomPayload, ExtraEvents, Run } from './events/handlers.ts';
-export type { HandlerOptions } from './options.ts';
+export { type HandlerOptions, withoutOptions } from './options.ts';
 export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
 export type { DeliverySource } from './outcomes.ts';

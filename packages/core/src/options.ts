@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { checkAgainst, option } from './check-options.ts';
+import { boundTo, checkAgainst, option } from './check-options.ts';
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import type { HandlerContext } from './delivery.ts';
 import { WebhookError } from './errors.ts';
 import type { FieldNames } from './events/call-details.ts';
-import { EVENT_NAMES } from './events/events.ts';
 import type { ExtraEvents, RouteOptions } from './events/handlers.ts';
+import { isSchema, SCHEMA_EXPECTED } from './events/named.ts';
 import type { OneAtATime } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
 import type { BodyLimits } from './http/request.ts';
@@ -150,37 +150,9 @@ export function byteSize(size: unknown): number | undefined {
   return bytes > 0 ? bytes : undefined;
 }
 
-/** @throws WebhookError `invalid-options` for a handler that no event could reach */
-export function checkEventNames(options: {
-  on?: object | undefined;
-  events?: object | undefined;
-}): void {
-  const extra = Object.keys(options.events ?? {});
-  const known = [...EVENT_NAMES, ...extra];
-  const twice = extra.find((name) => (EVENT_NAMES as readonly string[]).includes(name));
-  if (twice !== undefined)
-    throw new WebhookError(
-      'invalid-options',
-      `events: "${twice}" is already an event of the service.`,
-    );
-  const unknown = Object.keys(options.on ?? {}).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new WebhookError(
-    'invalid-options',
-    `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
-  );
-}
-
 const isFunction = (value: unknown) => typeof value === 'function';
 const aFunction = () => option.function<never>();
-const aSchema = () =>
-  z.custom<never>(
-    (value: unknown) =>
-      (typeof value === 'object' || typeof value === 'function') &&
-      value !== null &&
-      '~standard' in value,
-    'expected a schema (zod, valibot, arktype or another Standard Schema)',
-  );
+const aSchema = () => z.custom<never>(isSchema, SCHEMA_EXPECTED);
 const aSink = () =>
   z.pipe(
     z.custom<DeadLetterSink | DeadLetterStore>(
@@ -208,8 +180,8 @@ const text = () => z.optional(option.string());
 
 /** The options that a receiver and a queue's worker share. */
 export const handlerShape = () => ({
-  on: z.optional(option.record(z.optional(aFunction()))),
-  events: z.optional(option.record(aSchema())),
+  on: z.optional(option.object<never>()),
+  events: z.optional(option.object<never>()),
   custom: z.optional(
     z.strictObject({
       schema: z.optional(aSchema()),
@@ -283,7 +255,6 @@ let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$st
  */
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
   const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
-  checkEventNames(checked);
   checkTenants(checked);
   if (checked.queue && options.maxAttempts !== undefined)
     throw new WebhookError(
@@ -304,8 +275,29 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     bodyTimeout: Math.min(rest.bodyTimeout, rest.ackWithin),
     headerNames: headerNames(headerPrefix),
     // Only a clock that was passed in: by default leases use the monotonic clock.
-    store: store ?? memoryStore({ now: options.now, logger: rest.logger }),
+    store: store ?? memoryStore({ now: options.now && rest.now, logger: rest.logger }),
   };
+}
+
+/** Of workers as well. */
+const optionNames = () => [...Object.keys(receiverShape()), 'maxRuns'];
+
+/**
+ * The options of a receiver or a worker without those that belong to whoever calls this. With a rest,
+ * `({ path, ...options })`, the methods and getters of an instance of a class would be lost.
+ * @param own the names of the options to leave out
+ */
+export function withoutOptions<
+  Options extends object,
+  const Own extends readonly (keyof Options & string)[],
+>(options: Options, ...own: Own): Omit<Options, Own[number]> {
+  const rest = { ...options } as Record<string, unknown>; // one that is misspelt is refused later
+  for (const name of optionNames()) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) rest[name] = boundTo(options, value);
+  }
+  for (const name of own) Reflect.deleteProperty(rest, name);
+  return rest as Omit<Options, Own[number]>;
 }
 
 /** @throws WebhookError `invalid-options` */

@@ -6,7 +6,7 @@ import { Routes } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { checkHealth, type Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
-import { type ReceiverOptions, resolveSettings, type Settings } from './options.ts';
+import { type ReceiverOptions, resolveSettings, type Settings, withoutOptions } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
 import type { ReceiverParts } from './receiver-parts.ts';
@@ -162,7 +162,7 @@ export function createReceiverOnFirstUse<
     if (receiver) return receiver;
     const { secret } = options;
     return (receiver = createReceiver(
-      isSecretMissing(secret) ? { ...options, secret: fail(secret) } : options,
+      isSecretMissing(secret) ? { ...withoutOptions(options), secret: fail(secret) } : options,
     ));
   };
 }

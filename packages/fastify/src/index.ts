@@ -1,7 +1,11 @@
 import { createReceiver } from '@call-webhooks/core';
 import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
+import {
+  withoutOptions,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core/internal';
 import type { FastifyInstance } from 'fastify';
 import { mount } from './mount.ts';
 
@@ -59,17 +63,21 @@ const isApp = (given: object): given is FastifyInstance =>
   'register' in given && typeof given.register === 'function';
 
 async function registerIn(app: FastifyInstance, options: object = {}): Promise<void> {
-  const own: Record<string, unknown> = { ...options };
-  for (const name of OF_REGISTER) Reflect.deleteProperty(own, name);
-  await pluginOf(own as unknown as CallWebhooksOptions)(app);
+  await pluginOf(options as CallWebhooksOptions, OF_REGISTER)(app);
 }
 
 /** The options that Fastify itself reads, and passes on. */
 const OF_REGISTER = ['prefix', 'logLevel', 'logSerializers'];
 
-function pluginOf(options: CallWebhooksOptions): CallWebhooksPlugin {
-  const { path = '/', graceMs = 10_000, ...rest } = options;
-  const receiver = 'receiver' in rest ? rest.receiver : createReceiver(rest);
+function pluginOf(
+  options: CallWebhooksOptions,
+  others: readonly string[] = [],
+): CallWebhooksPlugin {
+  const { path = '/', graceMs = 10_000 } = options;
+  const receiver =
+    'receiver' in options
+      ? options.receiver
+      : createReceiver(withoutOptions(options, 'path', 'graceMs', ...(others as [])));
   const ownPath = path.replace(/\/+$/, '');
   const plugin = async (app: FastifyInstance): Promise<void> => {
     await app.register(

@@ -22,7 +22,7 @@ describe('the Fastify plugin', () => {
   it('leaves the JSON parser, the 404 and the error handler of the app as they are', async () => {
     const app = make();
     app.post('/json', (request) => ({ got: request.body }));
-    app.register(callWebhooks({ path: '/hook', secret, on: {} }));
+    app.register(callWebhooks({ path: '/hook', secret }));
     const origin = await listen(app);
     const reply = await fetch(`${origin}/json`, {
       method: 'POST',
@@ -100,7 +100,7 @@ describe('the Fastify plugin', () => {
   it('keeps the rejection of a hook of the app', async () => {
     const app = make();
     app.addHook('preHandler', async (_request, reply) => reply.code(418).send({ no: 'tea' }));
-    app.register(callWebhooks({ path: '/hook', secret, on: {} }));
+    app.register(callWebhooks({ path: '/hook', secret }));
     const origin = await listen(app);
     expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).status).toBe(418);
   });
@@ -116,7 +116,7 @@ describe('the Fastify plugin', () => {
     );
     const outcomes: string[] = [];
     const onOutcome = ({ outcome }: { outcome: string }) => void outcomes.push(outcome);
-    app.register(callWebhooks({ path: '/hook', secret, on: {}, onOutcome }));
+    app.register(callWebhooks({ path: '/hook', secret, onOutcome }));
     const url = `${await listen(app)}/hook`;
     for (const given of [undefined, 'ACL', 'FROM_FST_ERR_CTP']) {
       code = given;

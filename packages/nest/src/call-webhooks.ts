@@ -1,6 +1,7 @@
 import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ApplicationConfig, DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { createReceiver, WebhookError, type Receiver } from '@call-webhooks/core';
+import { withoutOptions } from '@call-webhooks/core/internal';
 import { nodeHandler, type NodeHandler } from '@call-webhooks/core/node';
 import { findHandlers, type FoundHandlers } from './find-handlers.ts';
 import { mount } from './mount.ts';
@@ -57,15 +58,22 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
   /** @internal */
   onModuleInit(): void {
     if (this.#mountError) throw this.#mountError;
-    const { path, useGlobalPrefix, graceMs: _graceMs, ...options } = this.#options;
+    const { path, useGlobalPrefix } = this.#options;
+    const options = withoutOptions(this.#options, 'path', 'useGlobalPrefix', 'graceMs');
     const { discovery, moduleRef, config } = this.#parts;
     const handlers = findHandlers(discovery, moduleRef);
-    const receiver = createReceiver({ logger: nestLogger(), ...options, ...handlers });
+    const given = Object.keys(handlers.on).length > 0 ? handlers : {};
+    const receiver = createReceiver({ logger: nestLogger(), ...options, ...given });
     const prefix = useGlobalPrefix === true ? `/${config.getGlobalPrefix()}` : '';
     const whole = pathOf(`${prefix}/${path}`);
     this.#started = { handler: nodeHandler(receiver, FIX), handlers, path: whole };
     const names = Object.keys(handlers.on).join(', ') || 'no events';
-    new Logger('CallWebhooks').log(`Mapped {${whole}, ALL}: ${names}`);
+    const logger = new Logger('CallWebhooks');
+    logger.log(`Mapped {${whole}, ALL}: ${names}`);
+    if (names === 'no events' && !options.onUnhandled && !options.custom)
+      logger.warn(
+        'No method with @OnCallEvent was found, so every event is ignored. List the class of your handlers among the providers of a module.',
+      );
   }
 
   /** @internal */

@@ -12,6 +12,7 @@ import {
   loggedError,
   option,
   safeLogger,
+  withoutOptions,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -81,15 +82,9 @@ export function createPgBossWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(boss: PgBossClient, options: PgBossWorkerOptions<Extra, Custom>): PgBossWorker {
-  const {
-    queue: name,
-    deadQueue: dead,
-    schema,
-    concurrency,
-    pollEvery,
-    maxRuns,
-    ...handlers
-  } = options;
+  const { queue: name, deadQueue: dead, schema, concurrency, pollEvery, maxRuns } = options;
+  const own = ['queue', 'deadQueue', 'schema', 'concurrency', 'pollEvery', 'maxRuns'] as const;
+  const handlers = withoutOptions(options, ...own);
   const settings = checkOptions('createPgBossWorker', rules(), {
     queue: name,
     deadQueue: dead,

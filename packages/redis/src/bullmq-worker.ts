@@ -22,6 +22,7 @@ import {
   RunningJobs,
   safeLogger,
   waitAtMost,
+  withoutOptions,
   WorkerNotes,
   type ExtraEvents,
   type StandardSchema,
@@ -142,8 +143,9 @@ export function createBullmqWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: BullmqWorkerOptions<Worker, Extra, Custom>): BullmqWorker<Worker> {
-  const { Worker, queueName, connection, concurrency, backoff, bullmq, ...rest } = options;
-  const { maxRuns, ...handlers } = rest;
+  const { Worker, queueName, connection, concurrency, backoff, bullmq, maxRuns } = options;
+  const own = ['Worker', 'queueName', 'connection', 'concurrency', 'backoff', 'bullmq'] as const;
+  const handlers = withoutOptions(options, ...own, 'maxRuns');
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
     Worker,
     queueName,

@@ -14,6 +14,7 @@ import {
   loggedError,
   option,
   safeLogger,
+  withoutOptions,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -76,7 +77,9 @@ export function createSqliteWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(queue: SqliteQueue, options: SqliteWorkerOptions<Extra, Custom>): SqliteWorker {
-  const { concurrency, backoff, leaseFor, pollEvery, maxRuns, ...handlers } = options;
+  const { concurrency, backoff, leaseFor, pollEvery, maxRuns } = options;
+  const own = ['concurrency', 'backoff', 'leaseFor', 'pollEvery', 'maxRuns'] as const;
+  const handlers = withoutOptions(options, ...own);
   const settings = checkOptions('createSqliteWorker', rules(), {
     concurrency,
     backoff,

@@ -10,7 +10,7 @@ const METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'POST', 'PR
 export function requests({ start, host }: AdapterTestContext): void {
   describe('requests of any kind', () => {
     it('never get 404, 410 or 3xx, whatever the method', async () => {
-      const { sender } = await start({ on: {} });
+      const { sender } = await start({});
       for (const method of METHODS) {
         const { status } = await sender.raw('', { method });
         const expected = host.refuses?.(method, '') ?? (method === 'POST' ? 401 : 405);
@@ -24,7 +24,7 @@ export function requests({ start, host }: AdapterTestContext): void {
     });
 
     it('never get 404, 410 or 3xx, whatever the body and its type', async () => {
-      const { sender } = await start({ on: {} });
+      const { sender } = await start({});
       const expected = { '[]': 200, null: 200, '"x"': 200, '\0': 422, ['x'.repeat(70_000)]: 422 };
       for (const [body, status] of Object.entries(expected))
         expect({ body, ...(await sender.post(body)) }).toMatchObject({ body, status });

@@ -45,9 +45,8 @@ export interface CallDetails {
  * @example callDetails(event, { calledNumber: 'dialedNumber' }).calledNumber
  */
 export function callDetails(event: object, fieldNames: FieldNames = {}): CallDetails {
-  const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
   const field = (meaning: keyof CallDetails): unknown => {
-    const name = names[meaning];
+    const name = meaning in fieldNames ? fieldNames[meaning] : DEFAULT_FIELD_NAMES[meaning];
     return name !== undefined && Object.hasOwn(event, name)
       ? (event as Record<string, unknown>)[name]
       : undefined;

@@ -8,6 +8,7 @@ import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
 import { FieldCheck } from './field-check.ts';
 import { type RouteOptions, wrapHandler } from './handlers.ts';
+import { namedHandlers } from './named.ts';
 import { type StandardSchema, validate } from './schema.ts';
 
 /** The longest key or group; characters. */
@@ -35,18 +36,21 @@ export class Routes {
   readonly fieldCheck: FieldCheck;
   readonly #settings: RouteSettings;
   readonly #handlers = new Map<string, Handler<unknown>>();
+  readonly #schemas: ReadonlyMap<string, StandardSchema>;
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
   #hasWarned = false;
 
+  /** @throws WebhookError `invalid-options` for handlers that no event could reach */
   constructor(settings: RouteSettings) {
-    const { on = {}, onUnhandled, custom, around = [] } = settings;
+    const { onUnhandled, custom, around = [] } = settings;
+    const { handlers, schemas } = namedHandlers(settings);
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#settings = settings;
     this.fieldCheck = new FieldCheck(settings.fieldNames, settings.logger);
-    for (const [name, handle] of Object.entries(on))
-      if (handle) this.#handlers.set(name, wrapped(handle));
+    for (const [name, handle] of handlers) this.#handlers.set(name, wrapped(handle));
+    this.#schemas = schemas;
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
     this.#handleCustom = custom && wrapped(custom.handle);
   }
@@ -74,9 +78,7 @@ export class Routes {
 
   /** The user's schema of an event that has a handler: what nobody handles is never refused. */
   #schemaOf(eventName: string): StandardSchema | undefined {
-    const { events } = this.#settings;
-    if (!events || !Object.hasOwn(events, eventName)) return undefined;
-    return this.#handlers.has(eventName) ? events[eventName] : undefined;
+    return this.#handlers.has(eventName) ? this.#schemas.get(eventName) : undefined;
   }
 
   async #validatedRoute(

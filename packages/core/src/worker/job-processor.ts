@@ -9,7 +9,7 @@ import { DeliveryContext, LazySignal } from '../events/context.ts';
 import { handlerFailed, runHandler, type ExtraEvents } from '../events/handlers.ts';
 import { Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import { type HandlerOptions, checkEventNames, handlerShape } from '../options.ts';
+import { type HandlerOptions, handlerShape } from '../options.ts';
 import type { OutcomeCode } from '../outcome-table.ts';
 import type { Outcome, PendingOutcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
@@ -110,7 +110,6 @@ export function createJobProcessor<
   };
   const checked = checkAgainst(z.strictObject(shape), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
-  checkEventNames(settings);
   const { fieldNames, logger, deadLetter, redact, log } = settings;
   const routes = new Routes(settings);
   let inFlight = 0;

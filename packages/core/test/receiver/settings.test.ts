@@ -131,7 +131,12 @@ describe('the options of a receiver', () => {
   });
 
   it('treat undefined as the default, and accept handlers for extra events', () => {
-    expect(make({ maxAttempts: undefined, on: { 'call:started': undefined } })).not.toThrow();
+    expect(
+      make({
+        maxAttempts: undefined,
+        on: { 'call:started': undefined, 'call:completed': () => undefined },
+      }),
+    ).not.toThrow();
     expect(
       make({ events: { 'call:voicemail': schema }, on: { 'call:voicemail': () => undefined } }),
     ).not.toThrow();

@@ -77,7 +77,7 @@ describe('a text with several secrets', () => {
   });
 
   it('may come from a provider', async () => {
-    const { receive } = createReceiver({ secret: () => `${SECRET},${OTHER}`, on: {} });
+    const { receive } = createReceiver({ secret: () => `${SECRET},${OTHER}` });
     for (const secret of [SECRET, OTHER]) {
       const headers = await sign({ secret, body });
       expect((await receive({ headers, body })).outcome.outcome).toBe('ignored');

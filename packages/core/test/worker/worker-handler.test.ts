@@ -183,7 +183,7 @@ describe('the hooks of a worker', () => {
   });
 
   it('are told that no handler ran for an ignored event', async () => {
-    const { outcomes, process } = observedWorker({ on: {} });
+    const { outcomes, process } = observedWorker({});
     await process(JOB);
     expect(outcomes).toMatchObject([{ outcome: 'ignored' }]);
     expect(outcomes[0]).not.toHaveProperty('handlerMs');
@@ -261,7 +261,7 @@ describe('the hooks of a worker', () => {
   });
 
   it('are told of a payload that is not valid', async () => {
-    const { outcomes, errors, process } = observedWorker({ on: {} });
+    const { outcomes, errors, process } = observedWorker({});
     await process(job(bytes('{'), 0)); // without a sink, it is a dead job of the queue
     expect(outcomes).toMatchObject([{ outcome: 'dead-lettered', attemptsLeft: 0 }]);
     expect(errors).toMatchObject([{ info: { source: 'schema', lastAttempt: true } }]);

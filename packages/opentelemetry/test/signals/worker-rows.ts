@@ -9,7 +9,7 @@ const failing = { 'call:completed': fail };
 /** How a worker comes to each of its outcomes. */
 export const WORKER: Record<JobOutcome, Row> = {
   handled: (at) => at.work({ on: { 'call:completed': () => undefined } }),
-  ignored: (at) => at.work({ on: {} }),
+  ignored: (at) => at.work({}),
   'handler-failed': (at) => at.work({ on: failing }),
   'dead-lettered': (at) => at.work({ on: failing }, at.event, { attempt: 3, maxRuns: 3 }),
   'invalid-payload': (at) => at.work({ custom, deadLetter: fail }, { name: 'Ada Lovelace' }),

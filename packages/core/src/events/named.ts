@@ -1,0 +1,100 @@
+import { boundTo, isPlain, isRoot } from '../check-options.ts';
+import type { Handler } from '../delivery.ts';
+import { WebhookError } from '../errors.ts';
+import { EVENT_NAMES } from './events.ts';
+import type { StandardSchema } from './schema.ts';
+
+/** What the options `on` and `events` have, by event name. */
+export interface NamedHandlers {
+  readonly handlers: ReadonlyMap<string, Handler<unknown>>;
+  readonly schemas: ReadonlyMap<string, StandardSchema>;
+}
+
+/**
+ * Finds the handlers by asking `on` for the name of each event, and never by listing its properties:
+ * methods of a class, getters and proxies are found like the properties of a plain object.
+ * @throws WebhookError `invalid-options` if `on` has no handler at all, or one that no event could reach
+ */
+export function namedHandlers(given: {
+  readonly on?: object | undefined;
+  readonly events?: object | undefined;
+}): NamedHandlers {
+  const { on, events = {} } = given;
+  const schemas = schemasOf(events);
+  const handlers = new Map<string, Handler<unknown>>();
+  if (on === undefined) return { handlers, schemas };
+  const known = [...EVENT_NAMES, ...schemas.keys()];
+  for (const name of known) {
+    const handle = valueOf(on, name);
+    if (handle === undefined) continue;
+    if (typeof handle !== 'function') throw invalid(`on.${name}: expected a function.`);
+    handlers.set(name, boundTo(on, handle) as Handler<unknown>);
+  }
+  const unknown = unknownName(on, known);
+  if (unknown !== undefined)
+    throw invalid(
+      `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
+    );
+  if (handlers.size === 0)
+    throw invalid(
+      `on: it has no handler, so every event would be ignored. It was asked for the properties ${known.join(', ')}. If the handlers are in a Map, pass Object.fromEntries(map). If they are in another file, check that its export is not empty. If there are none yet, leave out on.`,
+    );
+  return { handlers, schemas };
+}
+
+/** The schemas are listed, since their names are what the user adds. */
+function schemasOf(events: object): Map<string, StandardSchema> {
+  const schemas = new Map<string, StandardSchema>();
+  const own = new Set(Object.keys(events));
+  for (const name of propertyNames(events)) {
+    const schema = valueOf(events, name);
+    if (schema === undefined && !own.has(name)) continue;
+    if (isSchema(schema)) schemas.set(name, schema);
+    else if (own.has(name)) throw invalid(`events.${name}: ${SCHEMA_EXPECTED}.`);
+  }
+  const twice = EVENT_NAMES.find((name) => schemas.has(name));
+  if (twice !== undefined) throw invalid(`events: "${twice}" is already an event of the service.`);
+  if (schemas.size === 0 && !isPlain(events))
+    throw invalid(
+      'events: it has no schema. Pass an object with a schema for each event name; of a Map, pass Object.fromEntries(map).',
+    );
+  return schemas;
+}
+
+export const SCHEMA_EXPECTED =
+  'expected a schema (zod, valibot, arktype or another Standard Schema)';
+
+export const isSchema = (value: unknown): value is StandardSchema =>
+  (typeof value === 'object' || typeof value === 'function') &&
+  value !== null &&
+  '~standard' in value;
+
+/** What an object says when it is asked. What every object has, such as `toString`, does not count. */
+function valueOf(object: object, name: string): unknown {
+  const isOfEveryObject = name in Object.prototype && !Object.hasOwn(object, name);
+  return isOfEveryObject ? undefined : Reflect.get(object, name, object);
+}
+
+/**
+ * A name that is surely meant as an event: one of the object itself, or one with a colon that its class
+ * has. Fields of an instance that are no functions are its state.
+ */
+function unknownName(on: object, known: readonly string[]): string | undefined {
+  const isMeant = (name: string) =>
+    !known.includes(name) && (isPlain(on) || typeof valueOf(on, name) === 'function');
+  return (
+    Object.keys(on).find(isMeant) ??
+    propertyNames(on).find((name) => name.includes(':') && !known.includes(name))
+  );
+}
+
+/** The names of its properties and of those that it inherits, except from `Object.prototype`. */
+function propertyNames(object: object): string[] {
+  const names = new Set<string>();
+  for (let at: object | null = object; at !== null && !isRoot(at); at = Reflect.getPrototypeOf(at))
+    for (const name of Object.getOwnPropertyNames(at))
+      if (at === object || name !== 'constructor') names.add(name);
+  return [...names];
+}
+
+const invalid = (message: string) => new WebhookError('invalid-options', message);
