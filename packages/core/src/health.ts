@@ -1,3 +1,4 @@
+import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import type { UnknownFields } from './events/field-check.ts';
 import { healthOf, type PortHealth } from './port-health.ts';
 import type { ReceiverParts } from './receiver-parts.ts';
@@ -12,6 +13,8 @@ export interface Health {
   store: PortHealth;
   /** Absent without a queue. */
   queue?: PortHealth;
+  /** Where dead letters are kept. Absent without `deadLetter`, or if that is a function. */
+  deadLetter?: PortHealth;
   /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
   secrets?: PortHealth;
   /**
@@ -29,10 +32,13 @@ export interface Health {
 }
 
 /**
- * Pings store and queue at the same time, each within `storeTimeout`, and asks a secret provider that
- * has given no secrets yet. Never rejects.
+ * Pings store, queue and dead letters at the same time, each within `storeTimeout`, and asks a secret
+ * provider that has given no secrets yet. Never rejects.
  */
-export async function checkHealth(setup: ReceiverParts): Promise<Health> {
+export async function checkHealth(
+  setup: ReceiverParts,
+  deadLetter: DeadLetterSink | DeadLetterStore | undefined,
+): Promise<Health> {
   const { settings, deadlines, inFlight, routes } = setup;
   const { draining: closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
@@ -46,19 +52,21 @@ export async function checkHealth(setup: ReceiverParts): Promise<Health> {
     const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
     secretIds = [...new Set(keys.map(({ id }) => id))];
   };
-  const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
+  const [storeHealth, queueHealth, letterHealth, secretsHealth] = await Promise.all([
     ping(store),
     queue && ping(queue),
+    typeof deadLetter === 'object' ? ping(deadLetter) : undefined,
     // Each tenant has secrets of its own: nobody knows which to ask for.
     tenant ? undefined : healthOf(askSecrets),
   ]);
   const unknownFields = routes.fieldCheck.unknown;
-  const parts = [storeHealth, queueHealth, secretsHealth];
+  const parts = [storeHealth, queueHealth, letterHealth, secretsHealth];
   return {
     ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
     closing,
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),
+    ...(letterHealth && { deadLetter: letterHealth }),
     ...(hasProvider && secretsHealth && { secrets: secretsHealth }),
     ...(secretIds && { secretIds }),
     ...(unknownFields.length > 0 && { unknownFields }),

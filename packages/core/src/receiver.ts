@@ -91,7 +91,7 @@ export function createReceiver<
     store,
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
-    health: () => checkHealth(setup),
+    health: () => checkHealth(setup, options.deadLetter),
     async close({ graceMs = 10_000, delayMs = 0 } = {}) {
       const endsAt = performance.now() + delayMs + graceMs + RELEASE_MS;
       await inFlight.close(graceMs, delayMs);
