@@ -2,8 +2,11 @@ import { DurableObject as BaseClass } from '#durable-object';
 import type { Admission, Claim, DoneMark, EventState } from '@call-webhooks/core/stores';
 import type { ObjectState } from './durable-object.ts';
 
-/** A claim whose texts can be stored, and how long its event is known once it is done; milliseconds. */
-export interface StoredClaim extends Claim {
+/** A claim whose texts can be stored. */
+export interface StoredClaim extends Omit<Claim, 'replayUntil'> {
+  /** How long its webhook id has to be remembered; milliseconds. */
+  keepIdMs: number;
+  /** How long its event is known once it is done; milliseconds. */
   rememberFor: number;
 }
 
@@ -57,9 +60,13 @@ const sweep = (table: string, key: string) =>
      SELECT ${key} FROM ${table} WHERE keep_until <= ? ORDER BY keep_until LIMIT ${SWEEP_ROWS}
    ) RETURNING 1`;
 
+/** No webhook id is stored under it: those with NUL are hashed. */
+const PING_ID = '\0ping';
+
 const SQL = {
   id: 'SELECT token FROM ids WHERE id = ? AND keep_until > ?',
   putId: 'INSERT OR REPLACE INTO ids (id, token, keep_until) VALUES (?, ?, ?)',
+  removeId: 'DELETE FROM ids WHERE id = ?',
   event:
     'SELECT token, attempt, done, lease_until AS leaseUntil FROM events WHERE key = ? AND keep_until > ?',
   putEvent:
@@ -190,9 +197,12 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
     this.#rows(SQL.emptyBody, id);
   }
 
-  /** As `ping` of a store. */
+  /** As `ping` of a store: it writes what a delivery writes first, and removes it. */
   ping(): void {
-    this.#rows(SQL.isEmpty);
+    this.ctx.storage.transactionSync(() => {
+      this.#rows(SQL.putId, PING_ID, '', 0);
+      this.#rows(SQL.removeId, PING_ID);
+    });
   }
 
   /** Deletes what is too old to matter. Called by the platform. */
@@ -207,12 +217,13 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
     await storage.setAlarm(Date.now() + (goesOn ? NEXT_SWEEP_MS : this.sweepEvery()));
   }
 
-  #admit({ webhookId, replayUntil, rememberFor, ...claim }: StoredClaim): Admission {
+  #admit({ webhookId, keepIdMs, rememberFor, ...claim }: StoredClaim): Admission {
     const { key, leaseMs, token, group } = claim;
     const at = this.now();
     const [seen] = this.#rows<{ token: string }>(SQL.id, webhookId, at);
     if (seen && seen.token !== token) return { status: 'replayed' };
-    this.#rows(SQL.putId, webhookId, token, replayUntil);
+    // A repeated claim must not prolong it.
+    if (!seen) this.#rows(SQL.putId, webhookId, token, at + keepIdMs);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     const [event] = this.#rows<EventRow>(SQL.event, key, at);

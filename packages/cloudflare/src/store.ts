@@ -16,6 +16,11 @@ export interface DurableObjectStoreOptions {
    * 10 minutes.
    */
   rememberFor?: number | undefined;
+  /**
+   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
+   * `Date.now` by default. Everything else uses the object's clock.
+   */
+  now?: (() => number) | undefined;
   /** Where Cloudflare should create the objects, such as `weur`; near the first delivery by default. */
   locationHint?: string | undefined;
 }
@@ -26,6 +31,7 @@ const rules = () => ({
     'call-webhooks',
   ),
   rememberFor: option.rememberFor(),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
   locationHint: option.optional(option.string()),
 });
 
@@ -49,7 +55,11 @@ export function durableObjectStore(
   namespace: ObjectNamespace,
   options: DurableObjectStoreOptions = {},
 ): StoreWithoutCompleteIn {
-  const { name, rememberFor, locationHint } = checkOptions('durableObjectStore', rules(), options);
+  const { name, rememberFor, locationHint, now } = checkOptions(
+    'durableObjectStore',
+    rules(),
+    options,
+  );
   checkNamespace('durableObjectStore', namespace);
 
   /** The name of the object that has a key or a webhook id. An event and its group have the same one. */
@@ -87,9 +97,11 @@ export function durableObjectStore(
 
   return {
     rememberFor,
-    async admit({ webhookId, key, group, ...claim }) {
+    async admit({ webhookId, key, group, replayUntil, ...claim }) {
       const stored: StoredClaim = {
         ...claim,
+        // The clock of the object may differ from that of the receiver.
+        keepIdMs: Math.max(1, replayUntil - now()),
         rememberFor,
         webhookId: await storableKey(webhookId),
         key: key === undefined ? undefined : await storableKey(key),

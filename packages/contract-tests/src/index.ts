@@ -12,6 +12,7 @@ export type { OpenedQueue, WorkerHandlers } from './queue/under-test.ts';
 export { completeJobContractTests, queueContractTests } from './queue-contract-tests.ts';
 export * from './raw-socket.ts';
 export * from './readme-sample.ts';
+export type { Refusals } from './refusals.ts';
 export * from './sender.ts';
 export * from './serve-locally.ts';
 export * from './servers/free-port.ts';

@@ -3,6 +3,7 @@ import { collectingLogger } from './collecting-logger.ts';
 import { deduplication } from './queue/deduplication.ts';
 import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
+import { queueIsReady } from './queue/ready.ts';
 import { shutdown } from './queue/shutdown.ts';
 import { transactions } from './queue/transactions.ts';
 import {
@@ -25,6 +26,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
     failures(open, { keepsReason: !lacks('failure-reason') });
     if (!lacks('shutdown')) shutdown(open);
     if (!lacks('worker-health')) workerHealth(open);
+    if (!lacks('refusals')) queueIsReady(open);
   });
 }
 

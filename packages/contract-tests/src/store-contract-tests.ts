@@ -7,6 +7,8 @@ import { expiry } from './store/expiry.ts';
 import { groups } from './store/groups.ts';
 import { outcomeLog } from './store/outcome-log.ts';
 import { peek } from './store/peek.ts';
+import { storeIsReady } from './store/ready.ts';
+import { skewedClocks } from './store/skewed-clocks.ts';
 import {
   LEASE_MS,
   REMEMBER_MS,
@@ -23,7 +25,8 @@ import { unique } from './unique.ts';
 /** What every store must do. Those `without` a log, or without `peek`, have to say so. */
 export function storeContractTests({ without = [], ...subject }: StoreUnderTest): void {
   describe(`${subject.name}: store contract tests`, () => {
-    const context = contextOf(opening(subject));
+    const opened = opening(subject);
+    const context = contextOf(opened);
     events(context);
     deadLettered(context);
     groups(context);
@@ -31,6 +34,8 @@ export function storeContractTests({ without = [], ...subject }: StoreUnderTest)
     webhookIds(context);
     cursors(context);
     expiry(context, { canPeek: !without.includes('peek') });
+    if (!without.includes('clock')) skewedClocks(context, (ms) => opened().skewed!(ms));
+    if (!without.includes('refusals')) storeIsReady(context, () => opened().refusals);
     if (!without.includes('peek')) peek(context);
     if (!without.includes('log')) outcomeLog(context);
   });

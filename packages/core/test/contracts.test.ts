@@ -28,6 +28,7 @@ describe('the contract of adapters', () => {
 describe('the contract of stores', () => {
   storeContractTests({
     name: 'memoryStore',
+    without: ['refusals', 'clock'],
     open() {
       let clock = 1_800_000_000_000;
       const now = () => clock;
@@ -43,7 +44,7 @@ describe('the contract of stores', () => {
 describe('the contract of queues', () => {
   queueContractTests({
     name: 'an array in memory',
-    lacks: ['worker-health'],
+    lacks: ['worker-health', 'refusals'],
     open: ({ maxRuns, concurrency }) => Promise.resolve(arrayQueue(maxRuns, concurrency)),
   });
 });

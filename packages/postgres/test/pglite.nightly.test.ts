@@ -15,7 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-storeContractTests({ name: 'postgresStore on PGlite', open: () => openTestStore(db) });
+storeContractTests({
+  name: 'postgresStore on PGlite',
+  without: ['refusals'],
+  open: () => openTestStore(db),
+});
 
 deadLettersContractTests({
   name: 'postgresDeadLetters on PGlite',

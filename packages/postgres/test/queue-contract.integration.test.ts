@@ -18,6 +18,7 @@ withPostgres('pgBossQueue', () => {
 
   queueContractTests({
     name: 'pgBossQueue',
+    lacks: ['refusals'],
     async open({ maxRuns, concurrency }) {
       const name = `calls-${String(++count)}`;
       const queue = pgBossQueue(test.boss, {

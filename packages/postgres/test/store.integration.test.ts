@@ -11,8 +11,13 @@ import { usePostgres } from './use-postgres.ts';
 withPostgres('postgresStore', () => {
   const test = usePostgres();
 
-  storeContractTests({ name: 'a Pool of pg', open: () => openTestStore(test.pool) });
   storeContractTests({
+    name: 'a Pool of pg',
+    without: ['refusals'],
+    open: () => openTestStore(test.pool),
+  });
+  storeContractTests({
+    without: ['refusals'],
     name: 'one Client of pg',
     async open() {
       const client = new pg.Client({ connectionString: test.server.url });
@@ -28,6 +33,7 @@ withPostgres('postgresStore', () => {
     },
   });
   storeContractTests({
+    without: ['refusals'],
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
       openTestStore({
@@ -36,6 +42,7 @@ withPostgres('postgresStore', () => {
   });
 
   storeContractTests({
+    without: ['refusals'],
     name: 'postgres.js, as in the docs',
     async open() {
       const sql = postgres(test.server.url, { onnotice: () => undefined });

@@ -36,6 +36,7 @@ export async function openTestStore(client: PostgresClient) {
     store,
     schema,
     now: Date.now,
+    skewed: (ms: number) => postgresStore(client, { schema, now: () => Date.now() + ms }),
     close: () => store.close(),
     async advance(ms: number) {
       const back = `- ${String(ms)} * interval '1 millisecond'`;

@@ -21,7 +21,8 @@ local function try(...)
   redis.call(...)
   redis.call('DEL', key)
 end
-redis.call('DEL', key)
+-- The first write needs memory: after another one, a full server would take all of them.
+try('SET', key, '1', 'PX', 1000)
 try('INCR', key)
 try('HMSET', key, 'field', '1')
 try('LPUSH', key, '1')
@@ -30,7 +31,6 @@ try('XADD', key, '*', 'field', '1')`;
 
 /** What a worker writes besides: the lock of a job, and that it has taken and ended one. */
 const WORKS = `
-try('SET', key, '1', 'PX', 1000)
 redis.call('LPUSH', key, '1')
 try('RPOPLPUSH', key, key)
 redis.call('HSET', key, 'field', '1')

@@ -11,6 +11,19 @@ interface EventCall {
 
 type Batch = readonly BatchedCall<EventCall, unknown>[];
 
+/** How long what a ping wrote is kept; milliseconds. */
+const PING_MS = 1_000;
+const PING_TOKEN = 'ping';
+/** What a delivery needs: its id, its lease, and the lease of its group. It leaves nothing that is done. */
+const PING_CALLS = JSON.stringify([
+  ['claim', PING_TOKEN, PING_MS / 2, '', PING_MS],
+  ['extend', PING_TOKEN, PING_MS / 2],
+  ['release', PING_TOKEN],
+  ['takeGroup', PING_TOKEN, PING_MS],
+  ['extendGroup', PING_TOKEN, PING_MS],
+  ['freeGroup', PING_TOKEN],
+]);
+
 /** So few that the server works on one batch while the next ones are made. */
 const MAX_BATCH = 16;
 
@@ -42,6 +55,19 @@ export class EventCalls {
   /** @returns the script's reply to this call */
   run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<unknown> {
     return this.#batch.add({ name, keys, args });
+  }
+
+  /**
+   * Makes the calls of one delivery in one script, with keys in one slot that nobody else uses. What they
+   * write is gone a second later.
+   * @throws Error if the server refuses one of them
+   */
+  async ping(event: string, id: string, group: string): Promise<void> {
+    const keys = [event, id, event, event, group, group, group];
+    const args = [PING_MS, PING_CALLS, 'together'];
+    const replies = listOf(textOf(await this.#scripts.run(EVENT_CALLS, keys, args)));
+    const refused = replies.find((reply) => Array.isArray(reply));
+    if (refused) throw refusalOf(refused);
   }
 
   async #run(batch: Batch): Promise<void> {
@@ -83,10 +109,13 @@ function listOf(text: string): unknown[] {
 function settle(batch: Batch, replies: readonly unknown[]): void {
   for (const [index, reply] of replies.entries()) {
     // The call failed among others.
-    if (Array.isArray(reply)) batch[index]?.reject(explained(new Error(String(reply[0]))));
+    if (Array.isArray(reply)) batch[index]?.reject(refusalOf(reply));
     else batch[index]?.resolve(reply);
   }
 }
+
+/** @param reply of a call that the server refused */
+const refusalOf = (reply: readonly unknown[]) => explained(new Error(String(reply[0])));
 
 /** At most, the refused script has remembered the webhook id, for the same token. */
 const spansSlots = (error: unknown): boolean =>

@@ -56,19 +56,19 @@ end
 calls.takeGroup, calls.freeGroup, calls.extendGroup = takeGroup, freeGroup, extendGroup`;
 
 /**
- * remember: keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
+ * remember: keys: the webhook id. args: token, how long the id has to be remembered (ms).
  * Returns 1 or `replayed`.
  * admit: keys: the event. args: token, lease (ms), its group or nothing, and what is known of that:
  * `held` by this claim, `busy`, or nothing if it is to be taken here. Returns the attempt, or the status
  * of an admission.
- * claim, which does both: keys: the event, the webhook id. args: token, lease (ms), group, when the id may
- * be forgotten.
+ * claim, which does both: keys: the event, the webhook id. args: token, lease (ms), group, how long the id
+ * has to be remembered (ms).
  *
  * A new event, as nearly all are, takes one command: NX both looks and writes.
  */
 const CLAIM = `
-local function remember(id, token, forgetAt)
-  if call('SET', id, token, 'NX', 'PXAT', forgetAt) then return 1 end
+local function remember(id, token, idMs)
+  if call('SET', id, token, 'NX', 'PX', idMs) then return 1 end
   return call('GET', id) == token and 1 or 'replayed'
 end
 local function admit(key, token, ms, group, state)
@@ -84,8 +84,8 @@ local function admit(key, token, ms, group, state)
   return attempts + 1
 end
 calls.remember, calls.admit = remember, admit
-function calls.claim(key, token, ms, group, forgetAt, id)
-  local seen = remember(id, token, forgetAt)
+function calls.claim(key, token, ms, group, idMs, id)
+  local seen = remember(id, token, idMs)
   return seen ~= 1 and seen or admit(key, token, ms, group, '')
 end`;
 

@@ -87,6 +87,9 @@ for i = 1, #seen, 2 do
 end
 return texts`;
 
+/** A caller without types may pass anything. */
+const isStreamId = (before: unknown) => typeof before === 'string' && STREAM_ID.test(before);
+
 /** The outcome log of `redisStore`. */
 export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
   const slot = `${prefix}:{outcome-log}`;
@@ -111,7 +114,7 @@ export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
       );
     },
     async read({ before, batches = 20 } = {}) {
-      if (before !== undefined && !STREAM_ID.test(before)) throw invalidCursor();
+      if (before !== undefined && !isStreamId(before)) throw invalidCursor();
       const from = before === undefined ? '+' : `(${before}`;
       const found = pairs(textsOf(await scripts.run(READ, [stream], [from, batches + 1])));
       const page = found.slice(0, batches);

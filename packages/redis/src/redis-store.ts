@@ -23,12 +23,15 @@ export interface RedisStoreOptions {
    * 10 minutes.
    */
   rememberFor?: number | undefined;
+  /**
+   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
+   * `Date.now` by default. Everything else is counted down by the server.
+   */
+  now?: (() => number) | undefined;
   /** Gets a warning if the server may evict keys; `console` by default. */
   logger?: Logger | undefined;
 }
 
-/** How far the clocks of receivers and server may differ before a replay can pass; milliseconds. */
-const CLOCK_DIFFERENCE_MS = 60_000;
 /**
  * On a cluster, a group is leased so much longer than its event, whose lease comes after it: a call of
  * the store takes at most 10 s.
@@ -43,10 +46,8 @@ const LOAD_CURSOR = `return '=' .. (redis.call('GET', KEYS[1]) or '')`;
 const SAVE_CURSOR = `
 if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
 return '='`;
-/** It writes, since a full or read-only server still answers reads. */
-const PING = `
-redis.call('SET', KEYS[1], '1', 'PX', 1000)
-return '='`;
+/** On a cluster, each of these tags is in another sixteenth of the slots. */
+const PING_TAGS = [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 60, 61, 62, 63];
 
 /** The prefix of all keys. */
 export const prefixOption = () =>
@@ -61,6 +62,7 @@ export const prefixOption = () =>
 const rules = () => ({
   prefix: prefixOption(),
   rememberFor: option.rememberFor(),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
@@ -77,7 +79,7 @@ export function redisStore(
   client: RedisClient,
   options: RedisStoreOptions = {},
 ): StoreWithoutCompleteIn {
-  const { prefix, rememberFor, logger } = checkOptions('redisStore', rules(), options);
+  const { prefix, rememberFor, now, logger } = checkOptions('redisStore', rules(), options);
   const scripts = new Scripts('redisStore', client);
   const calls = new EventCalls(scripts, rememberFor);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
@@ -95,8 +97,8 @@ export function redisStore(
     const { webhookId, key, token, replayUntil } = claim;
     // It does not depend on the event: a webhook id is refused whatever else its delivery says.
     const id = await keyOf(webhookId, 'id');
-    const forgetIdAt = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
-    const remember = () => calls.run('remember', [id], [token, forgetIdAt]);
+    const idMs = whole(replayUntil - now());
+    const remember = () => calls.run('remember', [id], [token, idMs]);
     if (key === undefined) return remember();
 
     // The same with and without a group, so that an event stays known when `oneAtATime` is changed.
@@ -105,7 +107,7 @@ export function redisStore(
     const lease = [token, whole(claim.leaseMs), group];
     if (!calls.isCluster())
       try {
-        return await calls.run('claim', [event, id], [...lease, forgetIdAt]);
+        return await calls.run('claim', [event, id], [...lease, idMs]);
       } catch (error) {
         if (!calls.isCluster()) throw error;
       }
@@ -176,7 +178,16 @@ export function redisStore(
     async saveCursor(name, cursor = '') {
       textOf(await scripts.run(SAVE_CURSOR, [await keyOf(name, 'cursor')], [cursor]));
     },
-    ping: async () => textOf(await scripts.run(PING, [`${prefix}:ping`])),
+    async ping() {
+      const tags = calls.isCluster() ? PING_TAGS : PING_TAGS.slice(0, 1);
+      const keyOfPing = (tag: number, kind: string) => `${prefix}:{ping-${String(tag)}}:${kind}`;
+      await Promise.all(
+        tags.map(async (tag) => {
+          const [event, id, group] = ['event', 'id', 'group'].map((kind) => keyOfPing(tag, kind));
+          await calls.ping(event as string, id as string, group as string);
+        }),
+      );
+    },
   };
 }
 

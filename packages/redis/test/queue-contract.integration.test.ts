@@ -12,15 +12,21 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
+import { refusals } from './refusals.ts';
 
 describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   let server: RedisServer;
+  let admin: Redis;
   const logger = collectingLogger();
   beforeAll(async () => {
     server = await redisServer();
     await server.start();
+    admin = new Redis(server.port, '127.0.0.1');
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    admin.disconnect();
+    await server.stop();
+  });
 
   queueContractTests({
     name: 'bullmqQueue',
@@ -39,6 +45,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
           await made.worker.waitUntilReady();
           return made;
         },
+        refusals: refusals(() => admin),
         async deadLetters() {
           const failed = await queue.getFailed();
           return failed.map(({ data }) => data as QueuedDelivery);
@@ -49,7 +56,6 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   });
 
   it('warns at the start where the server keeps no append-only file; not where it does, or does not say', async () => {
-    const admin = new Redis(server.port, '127.0.0.1');
     const asked = async (connection: object) => {
       const lines = collectingLogger();
       const queue = new Queue(unique('calls'), {
@@ -67,6 +73,5 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
     await admin.config('SET', 'appendonly', 'yes');
     expect(await asked({})).toEqual([]);
     await admin.config('SET', 'appendonly', 'no');
-    admin.disconnect();
   });
 });

@@ -5,6 +5,7 @@ import { deadDeliveries, eachClient, freshFile, type Handle } from './support.ts
 eachClient((client) => {
   queueContractTests({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
+    lacks: ['refusals'],
     open({ maxRuns, concurrency }) {
       const { file, remove } = freshFile();
       const handles: Handle[] = [];

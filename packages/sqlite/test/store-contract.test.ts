@@ -5,6 +5,7 @@ import { eachClient, freshFile } from './support.ts';
 eachClient((client) => {
   storeContractTests({
     name: `sqliteStore on ${client.name}, four connections`,
+    without: ['refusals', 'clock'],
     open() {
       const { file, remove } = freshFile();
       const handles = Array.from({ length: 4 }, () => client.open(file));

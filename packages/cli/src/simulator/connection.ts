@@ -173,10 +173,12 @@ export function onlyMatch<T extends { readonly _id: string }>(
   return only;
 }
 
-/** Whether nothing more will be sent, at least not until somebody resumes its rule. */
+/** Whether nothing more will be sent. */
 export const isFinished = ({ state }: Pick<DeliverySummary, 'state'>): boolean =>
-  state !== 'waiting' && state !== 'in-flight';
+  state === 'acknowledged' || state === 'failed' || state === 'dropped';
 
 /** Whether there is a response, or there will be none: the rule is paused. */
 export const wasAttempted = (delivery: DeliverySummary): boolean =>
-  isFinished(delivery) || delivery.attempts.some(({ response }) => response !== undefined);
+  isFinished(delivery) ||
+  delivery.state === 'held' ||
+  delivery.attempts.some(({ response }) => response !== undefined);

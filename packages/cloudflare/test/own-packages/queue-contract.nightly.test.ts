@@ -4,7 +4,7 @@ import { startQueueBridge } from './queue-bridge.ts';
 
 queueContractTests({
   name: 'cloudflareQueue in workerd',
-  lacks: ['deduplication', 'shutdown', 'worker-health'],
+  lacks: ['deduplication', 'shutdown', 'worker-health', 'refusals'],
   async open({ maxRuns, concurrency }) {
     const { queue, dead, deadQueue, largeBodies, consume, close } = await startQueueBridge();
     return {

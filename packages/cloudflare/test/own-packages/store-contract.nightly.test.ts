@@ -4,14 +4,16 @@ import { callStore, freshFolder, storeAt } from './support.ts';
 
 storeContractTests({
   name: 'durableObjectStore in workerd, two Workers',
-  without: ['log'],
+  without: ['log', 'refusals'],
   async open() {
     const { folder, remove } = await freshFolder();
     const workers = await startStoreWorkers(folder);
     let ahead = 0;
+    const [first, second] = workers.urls;
     return {
-      store: storeAt(workers.urls[0]),
-      others: [storeAt(workers.urls[1])],
+      store: storeAt(first, () => ahead),
+      others: [storeAt(second, () => ahead)],
+      skewed: (ms) => storeAt(first, () => ahead + ms),
       now: () => Date.now() + ahead,
       async advance(ms) {
         ahead += ms;

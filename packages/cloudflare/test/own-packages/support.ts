@@ -74,11 +74,17 @@ export async function callStore(url: string, method: string, ...args: unknown[])
 
 const METHODS = ['admit', 'complete', 'release', 'extend', 'reopen', 'loadCursor', 'saveCursor'];
 
-/** The store of a Worker of `store-worker.ts`: each call is one of `durableObjectStore` there. */
-export function storeAt(url: string): Store {
+/**
+ * The store of a Worker of `store-worker.ts`: each call is one of `durableObjectStore` there.
+ * @param clockAhead how far the clock of its receiver is ahead; milliseconds
+ */
+export function storeAt(url: string, clockAhead = () => 0): Store {
   const calls = [...METHODS, 'ping'].map((method) => [
     method,
-    (...args: unknown[]) => callStore(url, method, ...args),
+    async (...args: unknown[]) => {
+      const call = { method, args, clockAhead: clockAhead() };
+      return ((await postJson(url, call)) as { value?: unknown }).value;
+    },
   ]);
   // JSON has no `undefined`.
   const peek: Store['peek'] = async (keys) =>

@@ -1,4 +1,5 @@
 import type { Queue, QueuedDelivery, WorkerHealth, WorkerOptions } from '@call-webhooks/core';
+import type { Refusals } from '../refusals.ts';
 
 /** The handlers and hooks that a test gives to a worker. */
 export type WorkerHandlers = Pick<
@@ -17,6 +18,8 @@ export interface StartedWorker {
 export interface OpenedQueue {
   queue: Queue;
   startWorker(handlers: WorkerHandlers): Promise<StartedWorker>;
+  /** How what a delivery and a job write can be refused. */
+  refusals?: Refusals;
   /** The jobs that the engine keeps as dead. */
   deadLetters(): Promise<QueuedDelivery[]>;
   /** Called after the workers were closed. */
@@ -31,6 +34,8 @@ export type QueueFeature =
   | 'failure-reason'
   /** To say that it answers, and to end a worker without losing its turn. */
   | 'shutdown'
+  /** To refuse what is written while it answers. */
+  | 'refusals'
   /** A worker with a process of its own, which has a health. */
   | 'worker-health';
 

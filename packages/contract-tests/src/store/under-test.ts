@@ -1,5 +1,6 @@
 import type { Store } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
+import type { Refusals } from '../refusals.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -9,6 +10,10 @@ export interface OpenedStore {
   now(): number;
   /** Moves the store's clock forward by `ms`, or makes everything in the store that much older. */
   advance(ms: number): Promise<void> | void;
+  /** How what a claim writes can be refused. */
+  refusals?: Refusals;
+  /** The same store, as a receiver has it whose clock is `ms` ahead of the store's. */
+  skewed?(ms: number): Store;
   close?(): Promise<void>;
 }
 
@@ -35,7 +40,11 @@ export interface UnderTest<Opened> {
 
 /** A store, and what it can do without. */
 export interface StoreUnderTest extends UnderTest<OpenedStore> {
-  without?: readonly ('peek' | 'log')[];
+  /**
+   * `refusals`: nothing that it needs can refuse to be written, as with a store in memory. `clock`: it
+   * has none of its own, but that of its receivers.
+   */
+  without?: readonly ('peek' | 'log' | 'refusals' | 'clock')[];
 }
 
 /** What a group of contract tests works with. */

@@ -14,8 +14,10 @@ import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secr
 
 /** Seconds on either side of the receiver's clock (spec, "Limits"). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
-/** Webhook ids are remembered for at least this long; milliseconds (spec, "Limits"). */
-const MIN_REPLAY_MEMORY_MS = 300_000;
+/** Webhook ids are remembered for at least this long; seconds (spec, "Limits"). */
+const MIN_REPLAY_MEMORY_SECONDS = 300;
+/** By how much the clock of the service may be ahead of all receivers, where theirs differ as well; seconds. */
+const CLOCK_SLACK_SECONDS = 60;
 
 /** What a delivery is verified against. */
 export interface AuthenticationRules {
@@ -52,15 +54,21 @@ export async function authenticate(
       // Texts are compared, not the bytes they decode to: base64 has several spellings of one value.
       if (!equalText(await hmacBase64(key.hmac, head, body), signed.signature)) continue;
       source.hasVerified = true;
-      // One second more, because `checkTimestamp` reads the clock in whole seconds.
-      const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
-      const replayUntil = Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);
+      const replayUntil = now + replayMemoryMs(toleranceSeconds);
       return { webhookId, timestamp, replayUntil, secretId: key.id };
     }
     tried = isRefreshed ? undefined : await source.refresh(webhookId, keys);
   }
   throw mismatch(keys, source);
 }
+
+/**
+ * How long a webhook id has to be remembered, whatever the timestamp of the delivery is: a receiver with
+ * the same store, whose clock is behind by the whole tolerance, accepts it until twice the tolerance has
+ * passed since it was signed. One second more, because `checkTimestamp` reads the clock in whole seconds.
+ */
+const replayMemoryMs = (toleranceSeconds: number): number =>
+  (Math.max(2 * toleranceSeconds + 1, MIN_REPLAY_MEMORY_SECONDS) + CLOCK_SLACK_SECONDS) * 1_000;
 
 function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
   const ids = keys.map((key) => key.id).join(', ');

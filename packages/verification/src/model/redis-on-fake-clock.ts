@@ -17,15 +17,14 @@ end`;
 /**
  * `redisStore` on a real, empty server that follows a fake clock. The server's own clock cannot be
  * changed, but it keeps time only as times to live. So before each call, all of them are reduced (or
- * extended) by as much as the clocks have drifted apart. The one absolute time, until when an id is
- * remembered, is translated.
+ * extended) by as much as the clocks have drifted apart.
  */
 export async function redisOnFakeClock(
   client: Redis,
   { fake, real }: Clocks,
 ): Promise<RealTimeStore> {
   await client.flushall();
-  const store = redisStore(client);
+  const store = redisStore(client, { now: fake });
   let drift = fake() - real();
   const followFakeClock = () => {
     const now = fake() - real();
@@ -33,10 +32,5 @@ export async function redisOnFakeClock(
     drift = now;
     return client.eval(REDUCE_TTLS, 0, ms);
   };
-  const translated = {
-    ...store,
-    admit: (claim: Parameters<typeof store.admit>[0]) =>
-      store.admit({ ...claim, replayUntil: claim.replayUntil + real() - fake() }),
-  };
-  return new RealTimeStore(translated, followFakeClock);
+  return new RealTimeStore(store, followFakeClock);
 }

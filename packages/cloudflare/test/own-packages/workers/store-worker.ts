@@ -11,6 +11,8 @@ interface Env {
 interface Call {
   method: string;
   args: unknown[];
+  /** How far the clock of the receiver is ahead; milliseconds. */
+  clockAhead?: number;
 }
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -61,8 +63,9 @@ export default {
     const url = new URL(request.url);
     if (url.pathname === '/other' && OTHER)
       return OTHER.fetch(new Request(new URL('/', url), request));
-    const { method, args } = (await request.json()) as Call;
-    const store = durableObjectStore(STORE) as unknown as Methods;
+    const { method, args, clockAhead = 0 } = (await request.json()) as Call;
+    const now = () => Date.now() + clockAhead;
+    const store = durableObjectStore(STORE, { now }) as unknown as Methods;
     const own = STORE.get(STORE.idFromName('call-webhooks')) as Methods;
     try {
       const value = await (method in store ? store : own)[method]?.(...args);

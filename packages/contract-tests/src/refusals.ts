@@ -1,0 +1,23 @@
+/**
+ * Ways in which a server may refuse what is written while it still answers reads, by their names. Each
+ * makes it do so, and resolves with how to undo that.
+ */
+export type Refusals = Readonly<Record<string, () => Promise<() => Promise<unknown>>>>;
+
+/** While each of these is in force, calls `check` with its name; then undoes it. */
+export async function whileRefused(
+  refusals: Refusals | undefined,
+  check: (name: string) => Promise<void>,
+): Promise<void> {
+  const ways = Object.entries(refusals ?? {});
+  if (ways.length === 0)
+    throw new Error('The test needs refusals: ways in which what is written can be refused.');
+  for (const [name, refuse] of ways) {
+    const undo = await refuse();
+    try {
+      await check(name);
+    } finally {
+      await undo();
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import {
+  collectingLogger,
+  deadLettersContractTests,
+  describeWithProgram,
+} from '@call-webhooks/contract-tests';
+import { Redis } from 'ioredis';
+import { redisDeadLetters } from '../src/index.ts';
+import { age } from './age.ts';
+import { useRedis } from './use-redis.ts';
+
+// The other clients run them in test/own-packages.
+describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
+  const test = useRedis();
+
+  deadLettersContractTests({
+    name: 'redisDeadLetters over ioredis',
+    async open() {
+      await test.admin.flushall();
+      const clients = Array.from({ length: 4 }, () => new Redis(test.server.port, '127.0.0.1'));
+      const [deadLetters, ...others] = clients.map((client) =>
+        redisDeadLetters(client, { logger: collectingLogger() }),
+      );
+      return {
+        deadLetters: deadLetters!,
+        others,
+        advance: (ms) => age(test.admin, ms),
+        close: async () => {
+          for (const client of clients) client.disconnect();
+        },
+      };
+    },
+  });
+});
