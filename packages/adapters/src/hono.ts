@@ -1,15 +1,20 @@
-import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
+import { createReceiver, type Receiver, type Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
+  isFetchRequest,
+  read,
   withoutOptions,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { webHandler } from '@call-webhooks/core/web';
+import { waitUntilOf, webHandler } from '@call-webhooks/core/web';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 
 export * from '@call-webhooks/core';
 export type { CallWebhooksOptions };
+
+const TAKES = "This handler takes Hono's context: app.use(callWebhooks({ path: '/hook', … })).";
 
 /** The part that we use of Hono's context. */
 export interface HonoContext {
@@ -39,9 +44,13 @@ export function callWebhooks<
   const receiver = createReceiver<Extra, Custom, S>(withoutOptions(options, 'path'));
   const handler = webHandler(receiver);
   const respond = async (context: HonoContext) =>
-    handler(await requestOf(context), { waitUntil: waitUntilOf(context) });
+    handler(
+      await requestOf(context),
+      // In Node there is no `executionCtx`, and Hono throws.
+      { waitUntil: waitUntilOf(read(context, 'executionCtx')) },
+    );
   const handle = (context: HonoContext, next: () => Promise<void>) => {
-    checkArgument(context);
+    if (!isFetchRequest(read(read(context, 'req'), 'raw'))) throw wrongArgument(TAKES, context);
     return isOwn(context.req.path) ? respond(context) : next();
   };
   return Object.assign(handle, { receiver });
@@ -64,23 +73,4 @@ async function requestOf({ req: { raw, bodyCache } }: HonoContext): Promise<Requ
   } catch {
     return raw; // the connection broke while it was read
   }
-}
-
-/** The platform's `waitUntil`. In Node there is none, and Hono then throws. */
-function waitUntilOf(context: HonoContext): ((work: Promise<unknown>) => void) | undefined {
-  try {
-    const { executionCtx } = context;
-    return (work) => executionCtx.waitUntil(work);
-  } catch {
-    return undefined;
-  }
-}
-
-/** @throws WebhookError `invalid-options` for anything but Hono's context */
-function checkArgument(context: { req?: { raw?: Partial<Request> } } | undefined): void {
-  if (typeof context?.req?.raw?.headers?.get === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    "This handler takes Hono's context: app.use(callWebhooks({ path: '/hook', … })). For fetch's Request (Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web. For the request and response of node:http, use createNodeHandler of @call-webhooks/core/node.",
-  );
 }

@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  createReceiver,
-  WebhookError,
-  type HealthSource,
-  type Receiver,
-  type Store,
-} from '@call-webhooks/core';
+import { createReceiver, type HealthSource, type Receiver, type Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
+  isBytes,
+  isNodeResponse,
+  read,
   readiness,
   withoutOptions,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -21,6 +19,8 @@ export type { CallWebhooksOptions };
 
 const FIX =
   'Mount callWebhooks before the body parser. It also works after koa-bodyparser and @koa/bodyparser, which keep the body in ctx.request.rawBody.';
+
+const TAKES = "This middleware takes Koa's context: app.use(callWebhooks({ path: '/hook', … })).";
 
 /** The part that we use of Koa's context. */
 export interface KoaContext {
@@ -61,7 +61,7 @@ export function callWebhooks<
       method: req.method,
       url: context.originalUrl,
       headers: req.headers,
-      body: (limits) => keptText(context) ?? readRawBody(req, limits, FIX),
+      body: (limits) => keptBody(context) ?? readRawBody(req, limits, FIX),
     });
     discardRestAfter(res, req);
     context.status = status;
@@ -70,7 +70,7 @@ export function callWebhooks<
   }
 
   const handle = (context: KoaContext, next: () => Promise<unknown>) => {
-    checkArgument(context);
+    if (!isKoaContext(context)) throw wrongArgument(TAKES, context);
     return isOwn(context.path) ? respond(context) : next();
   };
   return Object.assign(handle, { receiver });
@@ -96,20 +96,15 @@ export function ready(
   };
 }
 
-/**
- * The text that a body parser decoded as UTF-8, as bytes. They are the sent ones, or else their
- * signature does not match.
- */
-function keptText({ request }: KoaContext): Promise<Uint8Array> | undefined {
-  const { rawBody } = request as { rawBody?: unknown };
-  return typeof rawBody === 'string' ? Promise.resolve(Buffer.from(rawBody)) : undefined;
-}
+const isKoaContext = (context: unknown) =>
+  isNodeResponse(read(context, 'res')) && typeof read(context, 'set') === 'function';
 
-/** @throws WebhookError `invalid-options` for anything but Koa's context */
-function checkArgument(context: Partial<KoaContext> | undefined): void {
-  if (typeof context?.res?.writeHead === 'function' && typeof context.set === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    "This middleware takes Koa's context: app.use(callWebhooks({ path: '/hook', … })). For Express, use @call-webhooks/express. For the request and response of node:http, use createNodeHandler of @call-webhooks/core/node.",
-  );
+/**
+ * What a body parser kept: the bytes, or the text that it decoded as UTF-8. They are what was sent, or
+ * else their signature does not match.
+ */
+function keptBody({ request }: KoaContext): Promise<Uint8Array> | undefined {
+  const { rawBody } = request as { rawBody?: unknown };
+  if (isBytes(rawBody)) return Promise.resolve(rawBody);
+  return typeof rawBody === 'string' ? Promise.resolve(Buffer.from(rawBody)) : undefined;
 }

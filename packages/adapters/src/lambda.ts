@@ -12,9 +12,14 @@ import {
 } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
+  alreadyParsed,
   docsUrl,
+  isBytes,
+  isOfServer,
+  read,
   readiness,
   safeLogger,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -23,6 +28,7 @@ export * from '@call-webhooks/core';
 
 /** What the HTTP triggers of Lambda have in common. */
 interface HttpEvent {
+  /** Any other value than a text gets the response 500 `body-already-parsed`. */
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
   readonly headers?: Values | null | undefined;
@@ -140,16 +146,45 @@ export function ready(
  */
 function requestOf(
   event: LambdaHttpEvent,
-): Pick<ReceiverRequest, 'method' | 'url' | 'headers'> & { body: Uint8Array } {
+): Pick<ReceiverRequest, 'method' | 'url' | 'headers' | 'body'> {
   const method = methodOf(event);
   if (typeof method !== 'string') throw notHttp(event);
   return {
     method,
     url: urlOf(event),
     headers: headersOf(event),
-    body: Buffer.from(event.body ?? '', event.isBase64Encoded === true ? 'base64' : 'utf8'),
+    // A function, so that what it throws gets the response of its outcome.
+    body: () => Promise.resolve(event).then(bodyOf),
   };
 }
+
+/**
+ * The bytes of a body, as the trigger encoded them.
+ * @throws WebhookError `body-already-parsed` for what no trigger sends
+ */
+function bodyOf({ body, isBase64Encoded }: HttpEvent): Uint8Array {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (isBytes(body)) return body;
+  if (typeof body !== 'string')
+    throw alreadyParsed(
+      'Something replaced event.body, such as httpJsonBodyParser of middy. Call the receiver without it.',
+    );
+  const isBase64 = !/[^A-Za-z\d+/=]/.test(body);
+  if (isBase64Encoded === true && !isBase64)
+    throw alreadyParsed(
+      'event.isBase64Encoded is true, but event.body is no base64: something in front of the receiver decoded it. Call the receiver without it.',
+    );
+  const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8');
+  if (isBase64Encoded === true) return bytes;
+  // Text may be base64 as well, such as a number, but no JSON begins as the base64 of an object does.
+  if (isBase64 && bytes[0] === OPENING_BRACE)
+    throw alreadyParsed(
+      'event.body is base64, but event.isBase64Encoded is not true. Pass on both as the trigger sent them.',
+    );
+  return isBase64 ? Buffer.from(body) : bytes;
+}
+
+const OPENING_BRACE = 0x7b;
 
 function methodOf(event: LambdaHttpEvent): unknown {
   const { httpMethod, requestContext } = Object(event) as Partial<PayloadV1>;
@@ -191,6 +226,7 @@ function headersOf(event: LambdaHttpEvent): Record<string, string[]> {
 
 /** Says what was received by its source only: an event may hold personal data. */
 function notHttp(event: unknown): WebhookError {
+  if (isOfServer(event)) return wrongArgument('This handler takes an event of AWS Lambda.', event);
   const source = sourceOf(event);
   return new WebhookError(
     'invalid-options',
@@ -220,10 +256,11 @@ async function waitForLateWork(
   logger: Logger,
 ): Promise<void> {
   // Outside of Lambda nothing is frozen.
-  if (work.length === 0 || !context) return;
+  const remaining = remainingOf(context);
+  if (work.length === 0 || remaining === undefined) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<'timeout'>((resolve) => {
-    timer = setTimeout(resolve, context.getRemainingTimeInMillis() - MARGIN_MS, 'timeout');
+    timer = setTimeout(resolve, remaining - MARGIN_MS, 'timeout');
   });
   const ended = await Promise.race([Promise.allSettled(work), timeout]);
   clearTimeout(timer);
@@ -234,6 +271,14 @@ async function waitForLateWork(
   );
 }
 
+/** The milliseconds until the function's timeout. Other hosts and tests have another context, or none. */
+function remainingOf(context: unknown): number | undefined {
+  const ask = read(context, 'getRemainingTimeInMillis');
+  if (typeof ask !== 'function') return undefined;
+  const remaining: unknown = Reflect.apply(ask, context, []);
+  return typeof remaining === 'number' ? remaining : undefined;
+}
+
 /** Warns, once, of a timeout that ends the function before the receiver can respond. */
 function timeoutWarning(
   ackWithin: number,
@@ -241,9 +286,8 @@ function timeoutWarning(
 ): (context: LambdaContext | undefined) => void {
   let warned = false;
   return (context) => {
-    if (warned || !context) return;
-    const remaining = context.getRemainingTimeInMillis();
-    if (remaining >= ackWithin + MARGIN_MS) return;
+    const remaining = remainingOf(context);
+    if (warned || remaining === undefined || remaining >= ackWithin + MARGIN_MS) return;
     warned = true;
     safeLogger(logger).warn(
       { ackWithin, remaining, docs },

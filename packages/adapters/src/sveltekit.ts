@@ -1,13 +1,19 @@
-import { WebhookError, type Receiver, type ReceiverOptions, type Store } from '@call-webhooks/core';
+import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
+  isFetchRequest,
+  read,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { webHandler, type WebHandler } from '@call-webhooks/core/web';
+import { waitUntilOf, webHandler, type WebHandler } from '@call-webhooks/core/web';
 
 export * from '@call-webhooks/core';
+
+const TAKES =
+  "This handler takes SvelteKit's event: export const POST = callWebhooks({ … }) in a +server.ts.";
 
 /** The part that we use of SvelteKit's event. */
 export interface SvelteKitEvent {
@@ -41,25 +47,15 @@ export function callWebhooks<
   const receiver = createReceiverOnFirstUse(options);
   let handler: WebHandler | undefined;
   const handle = (event: SvelteKitEvent) => {
-    checkArgument(event);
+    if (!isFetchRequest(read(event, 'request'))) throw wrongArgument(TAKES, event);
     handler ??= webHandler(receiver());
-    return handler(event.request, { waitUntil: waitUntilOf(event) });
+    return handler(event.request, { waitUntil: waitUntilOf(contextOf(event)) });
   };
   return Object.defineProperty(handle, 'receiver', { get: receiver }) as SvelteKitHandler;
 }
 
 /** Of Cloudflare: `platform.ctx`, or `platform.context` in older versions. */
-function waitUntilOf({ platform }: SvelteKitEvent) {
-  type Context = { waitUntil?(work: Promise<unknown>): void } | undefined;
-  const { ctx, context = ctx } = Object(platform) as { ctx?: Context; context?: Context };
-  return typeof context?.waitUntil === 'function' ? context.waitUntil.bind(context) : undefined;
-}
-
-/** @throws WebhookError `invalid-options` for anything but SvelteKit's event */
-function checkArgument(event: { request?: Partial<Request> } | undefined): void {
-  if (typeof event?.request?.headers?.get === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    "This handler takes SvelteKit's event: export const POST = callWebhooks({ … }) in a +server.ts. For fetch's Request, use createWebHandler of @call-webhooks/core/web.",
-  );
+function contextOf(event: SvelteKitEvent): unknown {
+  const platform = read(event, 'platform');
+  return read(platform, 'context') ?? read(platform, 'ctx');
 }

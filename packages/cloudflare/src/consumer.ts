@@ -105,7 +105,14 @@ export function createQueueConsumer<
   Custom extends StandardSchema = StandardSchema,
 >(options: (env: Env) => QueueConsumerOptions<Extra, Custom>): QueueConsumer<Env> {
   let consume: ((batch: QueueBatch) => Promise<void>) | undefined;
-  return async (batch, env) => (consume ??= consumer(options(env)))(batch);
+  return async (batch, env) => {
+    if (!Array.isArray((batch as Partial<QueueBatch> | undefined)?.messages))
+      throw new WebhookError(
+        'invalid-options',
+        'This handler takes a batch of messages of Cloudflare Queues: export default { queue: createQueueConsumer(…) }.',
+      );
+    return (consume ??= consumer(options(env)))(batch);
+  };
 }
 
 /** What is remembered of a message that was not acknowledged. */

@@ -1,12 +1,17 @@
-import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import { WebhookError, type Receiver, type ReceiverOptions, type Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
+  isFetchRequest,
   readiness,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { webHandler, type WebHandler } from '@call-webhooks/core/web';
+import { waitUntilOf, webHandler, type WebHandler } from '@call-webhooks/core/web';
+
+const TAKES =
+  'This handler takes what a Worker does, all three of them: fetch(request, env, context).';
 
 /** What is used of a Worker's execution context. */
 export interface WorkerContext {
@@ -39,8 +44,12 @@ export function callWebhooks<
   const handlerFor = (env: Env) =>
     (handle ??= webHandler(createReceiverOnFirstUse<Extra, Custom, S>(options(env))()));
   return Object.assign(
-    async (request: Request, env: Env, context: WorkerContext) =>
-      handlerFor(env)(request, { waitUntil: (work) => context.waitUntil(work) }),
+    async (request: Request, env: Env, context: WorkerContext) => {
+      if (!isFetchRequest(request)) throw wrongArgument(TAKES, request);
+      if (typeof env !== 'object' || env === null)
+        throw new WebhookError('invalid-options', `${TAKES} It was called without the bindings.`);
+      return handlerFor(env)(request, { waitUntil: waitUntilOf(context) });
+    },
     { receiver: (env: Env) => handlerFor(env).receiver },
   );
 }

@@ -129,6 +129,36 @@ describe('the queue', () => {
   });
 });
 
+describe('a Worker that is called in another way', () => {
+  const env = { SECRET: generateSecret() };
+  const logger = { warn: () => undefined, error: () => undefined };
+  const hook = callWebhooks((bindings: typeof env) => ({ secret: bindings.SECRET, logger }));
+  const call = hook as unknown as (...given: unknown[]) => Promise<Response>;
+  const request = () => new Request('http://localhost/hook', { method: 'POST', body: '{}' });
+
+  it.each<[string, unknown[], string]>([
+    ["Hono's context", [{ req: { raw: request() } }, env], "called with Hono's context"],
+    ['no request', [], 'called with undefined'],
+    ['the request alone', [request()], 'without the bindings'],
+  ])('says so: %s', async (_name, given, message) => {
+    await expect(call(...given)).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining(message) as unknown,
+    });
+  });
+
+  it('needs no context until a handler is late', async () => {
+    for (const context of [undefined, {}, { method: 'GET', url: 'x' }])
+      expect((await call(request(), env, context)).status).toBe(401);
+  });
+
+  it('as a consumer, takes batches alone', async () => {
+    const consume = createQueueConsumer(() => ({}) as QueueConsumerOptions);
+    for (const batch of [undefined, {}, request()])
+      await expect(consume(batch as never, {})).rejects.toThrow('takes a batch of messages');
+  });
+});
+
 describe('ready', () => {
   const hook = callWebhooks((env: { SECRET: string }) => ({ secret: env.SECRET }));
   const probe = async (env: { SECRET: string }) => {

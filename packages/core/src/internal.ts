@@ -7,7 +7,14 @@ export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/ev
 export type { CustomPayload, ExtraEvents, Run } from './events/handlers.ts';
 export { type HandlerOptions, withoutOptions } from './options.ts';
 export type { OutputOf, StandardSchema } from './events/schema.ts';
-export type { HeadersLike, TenantRequest } from './http/request.ts';
+export { alreadyParsed, type HeadersLike, isBytes, type TenantRequest } from './http/request.ts';
+export {
+  isFetchRequest,
+  isNodeResponse,
+  isOfServer,
+  read,
+  wrongArgument,
+} from './http/wrong-argument.ts';
 export type { DeliverySource } from './outcomes.ts';
 export { type OutcomeInfo, STATUS, THROWN_ERRORS } from './outcome-table.ts';
 export { readiness, type ReadyResponse } from './ready.ts';

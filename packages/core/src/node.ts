@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { WebhookError } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
 import type { BodyLimits } from './http/request.ts';
+import { isNodeRequest, isNodeResponse, wrongArgument } from './http/wrong-argument.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { ReceiverResponse } from './outcomes.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
@@ -44,7 +44,8 @@ export function createNodeHandler<
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
   // It throws synchronously: Express 4 would not see a rejection.
   const handle = (request: MountedRequest, response: ServerResponse) => {
-    checkArguments(response);
+    if (!isNodeRequest(request) || !isNodeResponse(response))
+      throw wrongArgument('This handler takes the request and response of node:http.', request);
     const { method, url, originalUrl = url, headers } = request;
     const delivery = {
       method,
@@ -56,15 +57,6 @@ export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
     return receiver.receive(delivery).then((result) => writeResponse(request, response, result));
   };
   return Object.assign(handle, { receiver });
-}
-
-/** @throws WebhookError `invalid-options` for the objects of a framework that are not Node's */
-function checkArguments(response: Partial<ServerResponse> | undefined): void {
-  if (typeof response?.writeHead === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    "This handler takes the request and response of node:http. In Fastify, register the plugin of @call-webhooks/fastify. In Nest, use CallWebhooksModule of @call-webhooks/nest. In Koa, call it with ctx.req and ctx.res. For fetch's Request (Hono, Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web.",
-  );
 }
 
 function writeResponse(

@@ -1,14 +1,19 @@
-import { WebhookError } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { readWebBody } from './http/web-body.ts';
+import { isFetchRequest, read, wrongArgument } from './http/wrong-argument.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { ReceiverRequest } from './receive.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
+import type { Logger } from './report/logger.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
 /** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */
 export interface WebHandler {
+  /**
+   * @param extras the logger of this request, and what keeps a serverless function alive. Hosts may pass
+   *   anything else here: only a `log` and a `waitUntil` of the right kind are used.
+   */
   (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>): Promise<Response>;
   readonly receiver: Receiver;
 }
@@ -31,17 +36,15 @@ export function createWebHandler<
 
 /** The same for a receiver that you created. */
 export function webHandler(receiver: Receiver): WebHandler {
-  const respond = async (
-    request: Request,
-    extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> | undefined,
-  ) => {
+  const respond = async (request: Request, extras: unknown) => {
     const { method, url, headers } = request;
     const response = await receiver.receive({
       method,
       url,
       headers,
       body: (limits) => readWebBody(request, limits),
-      ...extras,
+      log: loggerOf(extras),
+      waitUntil: waitUntilOf(extras),
     });
     return new Response(response.body, { status: response.status, headers: response.headers });
   };
@@ -49,18 +52,26 @@ export function webHandler(receiver: Receiver): WebHandler {
   // which @call-webhooks/testing can tell it from a handler for node:http.
   return Object.assign(
     (request: Request, extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> = {}) => {
-      checkArgument(request);
+      if (!isFetchRequest(request))
+        throw wrongArgument("This handler takes fetch's Request.", request);
       return respond(request, extras);
     },
     { receiver },
   );
 }
 
-/** @throws WebhookError `invalid-options` for the object of a framework that is not fetch's `Request` */
-function checkArgument(request: { headers?: { get?: unknown } } | undefined): void {
-  if (typeof request?.headers?.get === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    "This handler takes fetch's Request. In Hono, pass c.req.raw. For the request and response of node:http (Express, Koa, Nest), use createNodeHandler of @call-webhooks/core/node.",
-  );
+// Hosts call a fetch handler with a second argument of their own: the bindings of a Worker, the context
+// of Netlify or Vercel. What is not meant for the receiver may have any name.
+
+function loggerOf(extras: unknown): Logger | undefined {
+  const log = read(extras, 'log');
+  const isLogger = ['warn', 'error'].every((name) => typeof read(log, name) === 'function');
+  return isLogger ? (log as Logger) : undefined;
+}
+
+/** `waitUntil` of a context, which has to be called as its method. */
+export function waitUntilOf(context: unknown): ((work: Promise<unknown>) => void) | undefined {
+  const waitUntil = read(context, 'waitUntil');
+  if (typeof waitUntil !== 'function') return undefined;
+  return (work) => void Reflect.apply(waitUntil, context, [work]);
 }

@@ -146,6 +146,23 @@ describe('createWebHandler', () => {
     expect(log.all[0]).toContain('before request.json()');
   });
 
+  it.each([{ eventName: 'call:started' }, '{"eventName":"call:started"}', [1]])(
+    'responds 500 to a Request whose body is no stream: %j',
+    async (body) => {
+      const { headers } = await delivery(STARTED);
+      const made = { method: 'POST', url: URL, headers: new Headers(headers), body };
+      const request = { ...made, arrayBuffer: () => Promise.resolve(new ArrayBuffer(0)) };
+      const response = await handler()(request as unknown as Request);
+      expect(await response.json()).toEqual({ outcome: 'body-already-parsed' });
+    },
+  );
+
+  it('responds 500 to a Request whose body somebody else is reading', async () => {
+    const request = new Request(URL, await delivery(STARTED));
+    request.body?.getReader();
+    expect((await handler()(request)).status).toBe(500);
+  });
+
   it('has the receiver, and passes on the logger of the request', async () => {
     const post = handler();
     await post.receiver.close();

@@ -2,7 +2,9 @@ import { createReceiver } from '@call-webhooks/core';
 import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
+  read,
   withoutOptions,
+  wrongArgument,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
@@ -10,6 +12,9 @@ import type { FastifyInstance } from 'fastify';
 import { mount } from './mount.ts';
 
 export * from '@call-webhooks/core';
+
+const TAKES =
+  "This is a plugin, and takes Fastify's app: await app.register(callWebhooks({ path: '/hook', … })).";
 
 /** Where the receiver is mounted. */
 export interface MountOptions {
@@ -59,8 +64,8 @@ export function callWebhooks(
   return isApp(given) ? registerIn(given, registered) : pluginOf(given);
 }
 
-const isApp = (given: object): given is FastifyInstance =>
-  'register' in given && typeof given.register === 'function';
+const isApp = (given: unknown): given is FastifyInstance =>
+  typeof read(given, 'register') === 'function';
 
 async function registerIn(app: FastifyInstance, options: object = {}): Promise<void> {
   await pluginOf(options as CallWebhooksOptions, OF_REGISTER)(app);
@@ -80,6 +85,7 @@ function pluginOf(
       : createReceiver(withoutOptions(options, 'path', 'graceMs', ...(others as [])));
   const ownPath = path.replace(/\/+$/, '');
   const plugin = async (app: FastifyInstance): Promise<void> => {
+    if (!isApp(app)) throw wrongArgument(TAKES, app);
     await app.register(
       (scope, _options, done) => {
         mount(scope, receiver, graceMs, ownPath !== '');

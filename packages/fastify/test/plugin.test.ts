@@ -171,6 +171,18 @@ describe('the Fastify plugin', () => {
     await expect(app.ready()).rejects.toThrow('Is the environment variable set?');
   });
 
+  it.each<[string, unknown]>([
+    ['the request of Express', { method: 'POST', headers: {}, on: () => undefined }],
+    ["fetch's Request", new Request('http://localhost/hook')],
+    ['nothing', undefined],
+  ])('called with %s instead of an app, it says what it takes', async (_name, given) => {
+    const plugin = callWebhooks({ path: '/hook', secret });
+    await expect(plugin(given as never)).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining("takes Fastify's app") as unknown,
+    });
+  });
+
   it('has its receiver', async () => {
     const hook = callWebhooks({ path: '/hook', secret });
     const app = make();

@@ -116,7 +116,7 @@ const pathOf = (url: string) =>
   (url.split('?', 1)[0] ?? '').replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
 
 function checkOptions(options: CallWebhooksModuleOptions): void {
-  if (typeof options.path !== 'string')
+  if (typeof (options as Partial<typeof options> | undefined)?.path !== 'string')
     throw new WebhookError('invalid-options', "CallWebhooksModule needs a path, such as '/hook'.");
   if ('on' in options || 'events' in options)
     throw new WebhookError(

@@ -184,7 +184,9 @@ describe('controllers', () => {
     expect((await sender.post(callBody('c1'))).status).toBe(500);
     expect(handle).not.toHaveBeenCalled();
     expect(errors[0]).toMatchObject({ code: 'invalid-options' });
-    expect(errors[0]?.message).toContain('In Nest, use CallWebhooksModule of @call-webhooks/nest');
+    expect(errors[0]?.message).toContain(
+      'In Nest on Fastify, use CallWebhooksModule of @call-webhooks/nest',
+    );
   });
 });
 

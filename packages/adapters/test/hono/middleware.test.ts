@@ -74,6 +74,14 @@ it('hands a late handler to waitUntil of the platform', async () => {
   expect(await kept[0]).toMatchObject({ outcome: 'handled', late: true });
 });
 
+it('works on a platform whose context has no waitUntil', async () => {
+  const app = new Hono();
+  app.use(hook({ path: '/hook' }));
+  const bindings = { method: 'GET', url: 'x', body: '{}' };
+  const response = await app.request('/hook', await delivery(), bindings, {} as never);
+  expect(response.status).toBe(200);
+});
+
 const readBefore = (read: (c: Context) => Promise<unknown>, own = collectingLogger()) => {
   const app = new Hono();
   app.use(async (c, next) => {

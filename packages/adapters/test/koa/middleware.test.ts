@@ -76,6 +76,14 @@ describe('behind a body parser', () => {
     expect((await at('/hook').post(latin)).outcome).toBe('signature-mismatch');
   });
 
+  it('that keeps the bytes: they are used', async () => {
+    const at = await serve(
+      parser((text) => ({ rawBody: Buffer.from(text) })),
+      hook({ path: '/hook' }),
+    );
+    expect((await at('/hook').post(callBody('c1'))).outcome).toBe('handled');
+  });
+
   it('that does not: 500, and one log line with the fix', async () => {
     const own = collectingLogger();
     const at = await serve(

@@ -107,6 +107,65 @@ describe('what an event leaves out', () => {
   });
 });
 
+describe('the body of an event', () => {
+  const text = body.toString();
+  const base64 = body.toString('base64');
+  const respond = async (more: object) => {
+    const own = collectingLogger();
+    const receive = callWebhooks({ secret, logger: own });
+    const headers = await sign({ secret, body });
+    const { statusCode } = await receive(event('payload-2.0', { headers, ...more }));
+    return { statusCode, lines: own.lines };
+  };
+
+  it.each<[string, object]>([
+    ['text', { body: text, isBase64Encoded: false }],
+    ['text, without the flag', { body: text, isBase64Encoded: undefined }],
+    ['base64', { body: base64, isBase64Encoded: true }],
+    ['base64 without padding', { body: base64.replace(/=+$/, ''), isBase64Encoded: true }],
+    ['bytes, as some hosts pass them on', { body, isBase64Encoded: false }],
+  ])('is taken as it was sent: %s', async (_name, more) => {
+    expect(await respond(more)).toEqual({ statusCode: 200, lines: [] });
+  });
+
+  it.each<[string, object, string]>([
+    ['an object', { body: JSON.parse(text) as object }, 'httpJsonBodyParser of middy'],
+    ['an array', { body: [1] }, 'Something replaced event.body'],
+    ['a number', { body: 7 }, 'Something replaced event.body'],
+    ['true', { body: true }, 'Something replaced event.body'],
+    ['text that is said to be base64', { body: text, isBase64Encoded: true }, 'decoded it'],
+    ['base64 that is said to be text', { body: base64, isBase64Encoded: false }, 'not true'],
+    ['base64 without the flag', { body: base64, isBase64Encoded: undefined }, 'not true'],
+    ['base64 with a text for a flag', { body: base64, isBase64Encoded: 'true' }, 'not true'],
+  ])('gets 500, with the fix in the log: %s', async (_name, more, fix) => {
+    const { statusCode, lines } = await respond(more);
+    expect(statusCode).toBe(500);
+    expect(lines).toEqual([expect.stringContaining('body-already-parsed')]);
+    expect(lines[0]).toContain(fix);
+  });
+
+  it.each([null, undefined, ''])('is empty: %p', async (none) => {
+    expect((await respond({ body: none })).statusCode).toBe(401);
+  });
+
+  it.each(['1234', 'true', 'null'])('is text, although it could be base64: %s', async (odd) => {
+    const headers = await sign({ secret, body: odd });
+    expect((await respond({ headers, body: odd, isBase64Encoded: false })).statusCode).toBe(200);
+  });
+});
+
+describe("the context of another host than Lambda's", () => {
+  it.each([{}, { getRemainingTimeInMillis: 29_000 }, { method: 'GET', url: 'x' }, null])(
+    'changes nothing: %j',
+    async (context) => {
+      const headers = await sign({ secret, body });
+      const given = event('payload-2.0', { headers, body: body.toString() });
+      const receive = callWebhooks({ secret, logger: collectingLogger() });
+      expect((await receive(given, context as never)).statusCode).toBe(200);
+    },
+  );
+});
+
 const KNOWN_TO_HONO = TRIGGERS.filter(({ name }) => name !== 'Netlify');
 
 describe.each(KNOWN_TO_HONO)('Hono, an independent adapter, agrees on $name', (trigger) => {
@@ -155,7 +214,8 @@ describe('an event that is no HTTP request', () => {
     ['a pattern of EventBridge', { source: ['aws.events'] }, 'is not an HTTP request. Invoke'],
     ['a test event of the console', { key1: 'value1' }, 'is not an HTTP request. Invoke'],
     ['nothing', undefined, 'is not an HTTP request. Invoke'],
-    ['a Request', new Request('http://x', { method: 'POST', body }), 'through API Gateway'],
+    ['a Request', new Request('http://x', { method: 'POST', body }), "called with fetch's Request"],
+    ['a context of Hono', { req: { raw: new Request('http://x') } }, "called with Hono's context"],
   ])('%s is refused before anything runs, with the fix', async (_name, given, message) => {
     const before = runs;
     const refused = handler(given as never);

@@ -29,8 +29,14 @@ describe.each(['ctx', 'context'])('platform.%s', (name) => {
   });
 });
 
+const throwing = {
+  get ctx(): never {
+    throw new Error('not while prerendering');
+  },
+};
+
 it('works without a platform, or with one that has no waitUntil', async () => {
-  for (const platform of [undefined, {}, { ctx: {} }]) {
+  for (const platform of [undefined, {}, { ctx: {} }, { ctx: { waitUntil: 1 } }, throwing]) {
     const POST = callWebhooks({ secret, logger });
     expect((await POST({ request: await delivery(), platform })).status).toBe(200);
     expect(POST.receiver).toBe(POST.receiver);

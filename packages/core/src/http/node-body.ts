@@ -2,6 +2,7 @@ import getRawBody from 'raw-body';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers'; // not the global: fake timers replace that one
+import { WebhookError } from '../errors.ts';
 import { describeError } from '../report/error-text.ts';
 import { Deadlines } from '../time.ts';
 import {
@@ -53,7 +54,26 @@ export function readRawBody(
     return Promise.reject(alreadyParsed(fix));
   // The header counts the bytes of the request's own stream.
   const length = stream === request ? (request.headers['content-length'] ?? null) : null;
-  return readStream(stream, length, limits);
+  const body = readStream(stream, length, limits);
+  return isParsed(bodyOf(request)) ? unlessEmpty(body, fix) : body;
+}
+
+/**
+ * Hosts that parse bodies themselves may pass on a request whose stream has nothing in it, or never ends.
+ */
+async function unlessEmpty(body: Promise<Uint8Array>, fix: string): Promise<Uint8Array> {
+  const bytes = await body.catch((error: unknown) => {
+    if (error instanceof WebhookError && error.code === 'body-timeout') throw alreadyParsed(fix);
+    throw error;
+  });
+  if (bytes.length === 0) throw alreadyParsed(fix);
+  return bytes;
+}
+
+/** Whether a body is there in another form. Express 4 sets `{}` where there is none. */
+function isParsed(body: unknown): boolean {
+  if (body === undefined || body === null || body === '') return false;
+  return typeof body !== 'object' || Object.keys(body).length > 0;
 }
 
 /** Vercel's helpers parse the body when it is asked for, and throw if it is no JSON. */

@@ -11,6 +11,8 @@ export async function readWebBody(
   if (request.bodyUsed || request.body?.locked)
     throw alreadyParsed('Call the handler before request.json(), request.text() and the like.');
   if (!request.body) return new Uint8Array();
+  if (typeof request.body.getReader !== 'function')
+    throw alreadyParsed('Pass the Request as the server gave it, with its body as a stream.');
 
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
   const chunks: Uint8Array[] = [];

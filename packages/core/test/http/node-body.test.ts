@@ -45,6 +45,35 @@ describe('bodies of Node', () => {
       expect(lines[0]).toContain('body-already-parsed');
     });
 
+    describe('by the host, so that the stream has nothing', () => {
+      const ofHost = (body: unknown, ...chunks: (string | null)[]) => {
+        const req = new IncomingMessage(new Socket());
+        for (const chunk of chunks) req.push(chunk);
+        return Object.assign(req, { body });
+      };
+      const parsed = { code: 'body-already-parsed' };
+
+      it.each([{ eventName: 'call:started' }, [1], '{"eventName":"call:started"}', 7, true])(
+        'is rejected with the fix: %j',
+        async (body) => {
+          await expect(readRawBody(ofHost(body, null), LIMITS)).rejects.toMatchObject(parsed);
+          const neverEnds = readRawBody(ofHost(body), { ...LIMITS, bodyTimeout: 20 });
+          await expect(neverEnds).rejects.toMatchObject(parsed);
+        },
+      );
+
+      it.each([undefined, null, '', {}, []])('is empty: %j', async (body) => {
+        expect(await readRawBody(ofHost(body, null), LIMITS)).toHaveLength(0);
+      });
+
+      it('is read from the stream if that has it, and within its limit', async () => {
+        const read = await readRawBody(ofHost({ a: 1 }, '{"a" : 1}', null), LIMITS);
+        expect(Buffer.from(read).toString()).toBe('{"a" : 1}');
+        const large = readRawBody(ofHost({ a: 1 }, 'x'.repeat(2_000), null), LIMITS);
+        await expect(large).rejects.toMatchObject({ code: 'body-too-large' });
+      });
+    });
+
     it('gets 500 when the stream emits strings', async () => {
       const { post, lines } = setup();
       const port = await serve((req, res) => void post(req.setEncoding('utf8'), res));
