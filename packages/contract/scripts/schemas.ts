@@ -1,6 +1,6 @@
 import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
-import { bodies } from '../src/create-vectors.ts';
+import { bodies } from '../src/group.ts';
 
 /** What the files say of a field beyond the type that core checks. */
 interface FieldNotes {

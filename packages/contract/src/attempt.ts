@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Source } from './create-vectors.ts';
+import type { Source } from './source.ts';
 import type { Expectation, VectorDelivery, VectorResult } from './vector.ts';
 
 /** What a signature is made of, in the order of the signed text. */

@@ -1,4 +1,5 @@
-export { createVectors, type VectorOptions } from './create-vectors.ts';
+export { createVector, createVectors } from './create-vectors.ts';
+export type { VectorOptions } from './source.ts';
 export {
   VECTORS_VERSION,
   type Expectation,

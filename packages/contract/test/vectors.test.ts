@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createReceiver, sign, verify } from '@call-webhooks/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { createVectors, VECTORS_VERSION } from '../src/index.ts';
+import { createVector, createVectors, VECTORS_VERSION } from '../src/index.ts';
 import { SENTENCES } from '../src/sentences.ts';
 import { failure } from './failures.ts';
 import { bytesOf, deliveries, files, headersOf, readJson, vectors } from './read-vectors.ts';
@@ -171,6 +171,13 @@ describe('vectors', () => {
           expect(event['eventName']).not.toBe('call:completed');
           if (event['eventName'] !== 'call:recording-available') expect(event['owner']).toBe('ada');
         }
+    });
+
+    it('are made one at a time as well, each as it is among all of them', () => {
+      const options = { now, seed: 's', retryAfter: 0, callIdPrefix: 'check.' };
+      const all = createVectors(options).flatMap((file) => file.vectors);
+      expect(all.map(({ id }) => createVector(id, options))).toEqual(all);
+      expect(() => createVector('clock/unknown', options)).toThrow('clock/unknown');
     });
 
     it('throws for a clock between two seconds', () => {

@@ -1,4 +1,4 @@
-import type { BodyOf, Group } from '../create-vectors.ts';
+import type { BodyOf, Group } from '../group.ts';
 import { SENTENCES } from '../sentences.ts';
 
 const { signedText, checkTimestamp, tolerance } = SENTENCES;

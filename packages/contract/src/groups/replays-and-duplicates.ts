@@ -1,5 +1,5 @@
 import { expecting } from '../attempt.ts';
-import type { Group } from '../create-vectors.ts';
+import type { Group } from '../group.ts';
 import { SENTENCES } from '../sentences.ts';
 
 const { rejectReplays } = SENTENCES;
@@ -29,16 +29,14 @@ export const replays: Group = {
   vectors({ attempt, several, completed, callId, source }) {
     const request = (name: string, arrives = 0, signed = 0) =>
       attempt(name, completed(callId(name)), { arrives, signed, webhookId: name });
-    const forged = attempt('forged', completed(callId('forged-before')), {
-      webhookId: 'forged-before',
-      secret: source.secretOf('stranger', 24),
-    });
+    const forged = () =>
+      attempt('forged', completed(callId('forged-before')), {
+        webhookId: 'forged-before',
+        secret: source.secretOf('stranger', 24),
+      });
     return [
       ...REPEATED.map(([name, description, signed, times]) =>
-        several(
-          name,
-          description,
-          [rejectReplays],
+        several(name, description, [rejectReplays], () =>
           times.map((arrives, at) =>
             expecting(at === 0 ? 'accept' : 'replay', request(name, arrives, signed)),
           ),
@@ -48,7 +46,7 @@ export const replays: Group = {
         'another-in-between',
         'The same request again, after a delivery of another call.',
         [rejectReplays],
-        [
+        () => [
           expecting('accept', request('another-in-between')),
           expecting('accept', request('in-between', 1, 1)),
           expecting('replay', request('another-in-between', 2)),
@@ -58,7 +56,7 @@ export const replays: Group = {
         'forged-before',
         'A forged request with a webhook id that the service uses afterwards. The id was not accepted, so the delivery is no repeat.',
         [rejectReplays],
-        [expecting('reject', forged), expecting('accept', request('forged-before'))],
+        () => [expecting('reject', forged()), expecting('accept', request('forged-before'))],
       ),
     ];
   },
@@ -91,40 +89,38 @@ export const duplicates: Group = {
           `${name}-again`,
           `${title} again${later}, with a new webhook id.`,
           [why, idIsNoKey, safeTwice],
-          repeated(`${name}-again`, [same, same]),
+          () => repeated(`${name}-again`, [same, same]),
         );
       }),
       several(
         'three-attempts',
         'Three attempts of one event, each with a new webhook id.',
         [duplicatePair, webhookId, safeTwice],
-        repeated('three-attempts', Array<string>(3).fill(completed(id('three-attempts')))),
+        () => repeated('three-attempts', Array<string>(3).fill(completed(id('three-attempts')))),
       ),
       several(
         'other-bytes',
         'The same call and event name in a body with other bytes: it is indented and has one more field.',
         [duplicatePair],
-        repeated('other-bytes', [
-          completed(id('other-bytes')),
-          JSON.stringify(JSON.parse(completed(id('other-bytes'), { later: true })), null, 2),
-        ]),
+        () =>
+          repeated('other-bytes', [
+            completed(id('other-bytes')),
+            JSON.stringify(JSON.parse(completed(id('other-bytes'), { later: true })), null, 2),
+          ]),
       ),
       several(
         'two-events',
         '`call:started` and `call:completed` of one call: the event names differ.',
         [duplicatePair],
-        accepted('two-events', [started(id('two-events')), completed(id('two-events'))]),
+        () => accepted('two-events', [started(id('two-events')), completed(id('two-events'))]),
       ),
       several(
         'two-calls',
         '`call:completed` of two calls. Nothing else differs.',
         [duplicatePair],
-        accepted('two-calls', [completed(id('one-call')), completed(id('another-call'))]),
+        () => accepted('two-calls', [completed(id('one-call')), completed(id('another-call'))]),
       ),
-      several(
-        'two-recordings',
-        'The recordings of two calls.',
-        [eventId],
+      several('two-recordings', 'The recordings of two calls.', [eventId], () =>
         accepted('two-recordings', [
           recorded(id('one-recording')),
           recorded(id('another-recording')),
@@ -134,10 +130,11 @@ export const duplicates: Group = {
         'recording-first',
         'The recording arrives before `call:completed`, and `call:started` last.',
         [anyOrder],
-        accepted(
-          'recording-first',
-          [recorded, completed, started].map((body) => body(id('first'))),
-        ),
+        () =>
+          accepted(
+            'recording-first',
+            [recorded, completed, started].map((body) => body(id('first'))),
+          ),
       ),
     ];
   },

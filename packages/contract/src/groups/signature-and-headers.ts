@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { HEADERS, hmac, hmacOf, type AttemptChanges, type Signed } from '../attempt.ts';
-import type { Group } from '../create-vectors.ts';
+import type { Group } from '../group.ts';
 import { SENTENCES } from '../sentences.ts';
 import type { Sentence } from '../vector.ts';
 
