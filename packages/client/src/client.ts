@@ -3,12 +3,8 @@ import type { QueryValue } from './http/exchange.ts';
 import { createTransport } from './http/transport.ts';
 import { resolveSettings, type ClientOptions } from './options.ts';
 import { createList, type Page, type PageOptions } from './paging.ts';
-import {
-  createRecordings,
-  type Recording,
-  type RecordingOptions,
-  type Recordings,
-} from './recordings.ts';
+import { createRecordings, type Recording, type Recordings } from './recordings.ts';
+import type { RecordingOptions } from './open-recording.ts';
 import { createRules, type Rules } from './rules.ts';
 import { searchText, type SearchParts } from './search/text.ts';
 

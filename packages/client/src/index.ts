@@ -37,15 +37,9 @@ export {
   type WireNames,
 } from './options.ts';
 export type { Page, PageOptions } from './paging.ts';
-export type {
-  Recording,
-  RecordingAvailable,
-  RecordingOptions,
-  Recordings,
-  SavedRecording,
-  SaveOptions,
-  SaveProgress,
-} from './recordings.ts';
+export type { Recording, RecordingAvailable, Recordings } from './recordings.ts';
+export type { SavedRecording, SaveOptions, SaveProgress } from './save-recording.ts';
+export type { RecordingOptions } from './open-recording.ts';
 export { replaceFile } from './replace-file.ts';
 export {
   liveSecrets,
@@ -55,8 +49,9 @@ export {
   type RotateIntoOptions,
   type SecretStore,
   type StoredSecret,
+  type SecretResponse,
 } from './rotate-into.ts';
-export type { Rules, SecretResponse, WriteOptions } from './rules.ts';
+export type { Rules, WriteOptions } from './rules.ts';
 export {
   parseEventSearch,
   type EventSearchTree,

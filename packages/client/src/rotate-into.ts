@@ -1,9 +1,8 @@
 import { sleep } from './clock.ts';
-import { ConfigurationError, UnconfirmedWriteError, type FoundSecret } from './errors.ts';
+import { ConfigurationError, type FoundSecret, UnconfirmedWriteError } from './errors.ts';
 import { createRedact, safeCause } from './http/failure.ts';
 import { backoff } from './http/transport.ts';
 import type { Settings } from './options.ts';
-import type { SecretResponse } from './rules.ts';
 
 /** One signing secret that a receiver accepts. */
 export interface StoredSecret {
@@ -208,4 +207,14 @@ async function whenIdle(store: object): Promise<void> {
     last = running.get(store);
     await last;
   }
+}
+
+/** The response to a write that yields a signing secret. */
+export interface SecretResponse {
+  /** The signing secret of the action. Keep it out of logs. */
+  readonly secret: string;
+  /** Where it was in the response, such as `action.signingSecret`: what `wire.secretField` takes. */
+  readonly path: string;
+  /** The whole response: parsed if it is JSON, else as text. It holds the secret. */
+  readonly response: unknown;
 }

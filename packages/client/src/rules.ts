@@ -1,8 +1,8 @@
 import {
   ApiError,
   ConfigurationError,
-  UnconfirmedWriteError,
   type FoundSecret,
+  UnconfirmedWriteError,
   type WriteOperation,
 } from './errors.ts';
 import { endpoint, pathSegment, type RequestSpec } from './http/exchange.ts';
@@ -11,10 +11,11 @@ import type { Transport } from './http/transport.ts';
 import { valueAt } from './json-path.ts';
 import type { Settings, WebhookInput } from './options.ts';
 import {
-  rotateInto,
   type Rotate,
   type RotatedSecret,
+  rotateInto,
   type RotateIntoOptions,
+  type SecretResponse,
   type SecretStore,
 } from './rotate-into.ts';
 
@@ -22,16 +23,6 @@ import {
 export interface WriteOptions {
   /** Aborts the call. If something was sent by then, it rejects with an UnconfirmedWriteError. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The response to a write that yields a signing secret. */
-export interface SecretResponse {
-  /** The signing secret of the action. Keep it out of logs. */
-  readonly secret: string;
-  /** Where it was in the response, such as `action.signingSecret`: what `wire.secretField` takes. */
-  readonly path: string;
-  /** The whole response: parsed if it is JSON, else as text. It holds the secret. */
-  readonly response: unknown;
 }
 
 /** Webhook actions of rules, and their signing secrets. A write is not retried once it was sent. */

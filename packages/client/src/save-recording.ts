@@ -1,15 +1,9 @@
 import { orAbort, sleep } from './clock.ts';
 import { ApiError, NetworkError } from './errors.ts';
 import { backoff, isConnectionError } from './http/transport.ts';
+import { isCompressed, type OpenedPart, type OpenPart } from './open-recording.ts';
 import type { Settings } from './options.ts';
-import {
-  isCompressed,
-  type OpenedPart,
-  type OpenPart,
-  type SavedRecording,
-  type SaveOptions,
-} from './recordings.ts';
-import { writeInOneStep, type File } from './replace-file.ts';
+import { type File, writeInOneStep } from './replace-file.ts';
 
 /** Saves a recording as `Recording.saveTo` describes, with the file system of the runtime. */
 export async function saveRecording(
@@ -129,4 +123,28 @@ async function write(file: File, bytes: Uint8Array, position: number): Promise<v
     const { bytesWritten } = await file.write(bytes, done, undefined, position + done);
     done += bytesWritten;
   }
+}
+
+/** The progress of a download, in bytes. */
+export interface SaveProgress {
+  readonly received: number;
+  /** Undefined if the service does not say it. */
+  readonly total: number | undefined;
+}
+
+/** The options of `saveTo`. */
+export interface SaveOptions {
+  /** Called at the start and after every piece, and awaited. Its error fails the download. */
+  readonly onProgress?: ((progress: SaveProgress) => unknown) | undefined;
+  /** Aborts the download, which rejects with the signal's reason. Defaults to that of the request. */
+  readonly signal?: AbortSignal | undefined;
+  /** The permissions of the file. Defaults to 0o600: only this user can read it. */
+  readonly mode?: number | undefined;
+}
+
+/** The result of `saveTo`. */
+export interface SavedRecording {
+  readonly path: string;
+  /** The size of the file, in bytes. */
+  readonly bytes: number;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { ConfigurationError, NetworkError } from '../src/errors.ts';
-import type { SaveProgress } from '../src/recordings.ts';
+import type { SaveProgress } from '../src/save-recording.ts';
 import { caught } from './support/caught.ts';
 import { testClient } from './support/client.ts';
 import {

@@ -1,7 +1,5 @@
-// The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
-// the epoch, durations are milliseconds. An answer that is not 2xx is `{ error: { code, message } }`.
 import type { OutcomeCode } from '@call-webhooks/core';
-import type { DeliverySource, Health, OutcomeInfo } from '@call-webhooks/core/internal';
+import type { DeliverySource, Health } from '@call-webhooks/core/internal';
 import type {
   EventState,
   ListedDeadLetter,
@@ -9,8 +7,13 @@ import type {
   SeenProcess,
 } from '@call-webhooks/core/stores';
 import type { DeadLetterCause, ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
+import type { OutcomeTable, Result } from './results.ts';
+
+// The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
+// the epoch, durations are milliseconds. An answer that is not 2xx is `{ error: { code, message } }`.
 
 export type * from './requests.ts';
+export type { Result } from './results.ts';
 
 /** Who asks, and what this console can do. */
 export interface Session {
@@ -29,22 +32,10 @@ export interface Session {
   /** Whether the receiver's store has a log of outcomes. */
   log: boolean;
   /** The outcome table, by code. */
-  outcomes: Record<OutcomeCode, OutcomeInfo & { result: Result; docs: string }>;
+  outcomes: OutcomeTable;
   /** The page of the docs that tells how the names of fields are learned. */
   fieldNamesDocs: string;
 }
-
-/** What a delivery came to, in a word. */
-export type Result =
-  | 'handled'
-  | 'duplicate'
-  | 'ignored'
-  /** It became a dead letter. */
-  | 'dead-letter'
-  /** It was one before, and did not run. */
-  | 'in-dead-letters'
-  | 'failed'
-  | 'rejected';
 
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
 export interface Overview {

@@ -12,7 +12,13 @@ import {
 import { resolveOptions, type ConsoleAction, type ConsoleOptions } from './options.ts';
 import { logDone } from './store-calls.ts';
 
-export type { ConsoleAction, ConsoleOptions, ConsoleReceiver } from './options.ts';
+export type {
+  ConsoleAction,
+  ConsoleOptions,
+  ConsoleReceiver,
+  ConsoleRedrive,
+  ConsoleReconcile,
+} from './options.ts';
 export {
   basicAuth,
   type Authorize,
@@ -22,8 +28,6 @@ export {
 } from './http/operator.ts';
 export type { ConsoleRequest } from './http/request.ts';
 export type { FastifyMount, FastifyScope, FetchMount, NodeMount } from './mounts.ts';
-export type { ConsoleReconcile } from './reconcile.ts';
-export type { ConsoleRedrive } from './redrive.ts';
 
 /** A console, in a form for each framework. It is a handler for Express and `node:http` itself. */
 export interface Console extends NodeMount {

@@ -1,17 +1,21 @@
 import { systemClock, type Clock } from '@call-webhooks/client';
 import {
-  WebhookError,
   type DeadLetters,
   type FieldNames,
   type Logger,
   type Receiver,
+  WebhookError,
 } from '@call-webhooks/core';
 import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
 import type { DeadJobs } from '@call-webhooks/core/stores';
-import type { CallsClient, ReconcileStore, ToEvents } from '@call-webhooks/recovery';
+import type {
+  CallsClient,
+  ReconcileOptions,
+  ReconcileStore,
+  RedriveOptions,
+  ToEvents,
+} from '@call-webhooks/recovery';
 import type { Authorize } from './http/operator.ts';
-import type { ConsoleReconcile } from './reconcile.ts';
-import type { ConsoleRedrive } from './redrive.ts';
 
 /** The part of a receiver that the console uses. */
 export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store'>;
@@ -153,3 +157,21 @@ const reconcileRules = () =>
       option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
     ),
   }) satisfies Record<keyof ConsoleReconcile, unknown>;
+
+/** The options of `redrive` that a console can be given. */
+export type ConsoleRedrive = Pick<RedriveOptions, 'defaultTenant' | 'concurrency' | 'leaseFor'>;
+
+/** The options of `reconcile` of `@call-webhooks/recovery`, without those that the console sets. */
+export type ConsoleReconcile = Omit<
+  ReconcileOptions,
+  | 'receiver'
+  | 'name'
+  | 'since'
+  | 'until'
+  | 'dryRun'
+  | 'onEvent'
+  | 'onProgress'
+  | 'onRetry'
+  | 'signal'
+  | 'clock'
+>;

@@ -3,35 +3,19 @@ import { redactId } from '@call-webhooks/core/internal';
 import type { SeenProcess } from '@call-webhooks/core/stores';
 import {
   reconcile,
-  SETTLE_FOR_MS,
   type ReconciledEvent,
-  type ReconcileOptions,
   type ReconcileResult,
+  SETTLE_FOR_MS,
 } from '@call-webhooks/recovery';
 import type { MissReason, ReconcileTask } from './api-types.ts';
 import type { DeliveryReader } from './deliveries.ts';
 import { RequestError } from './http/answer.ts';
-import type { ConsoleSettings } from './options.ts';
-import { sourceOf, type OverviewReader } from './overview.ts';
+import type { ConsoleReconcile, ConsoleSettings } from './options.ts';
+import { type OverviewReader, sourceOf } from './overview.ts';
 import type { ReconcileRequest } from './requests.ts';
 
 const MAX_TO_RUN = 200;
 const MAX_OTHERS = 50;
-
-/** The options of `reconcile` of `@call-webhooks/recovery`, without those that the console sets. */
-export type ConsoleReconcile = Omit<
-  ReconcileOptions,
-  | 'receiver'
-  | 'name'
-  | 'since'
-  | 'until'
-  | 'dryRun'
-  | 'onEvent'
-  | 'onProgress'
-  | 'onRetry'
-  | 'signal'
-  | 'clock'
->;
 
 const nothingYet = (): ReconcileResult => ({
   seen: 0,

@@ -1,20 +1,12 @@
 import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
-import {
-  redrive,
-  type RedriveOptions,
-  type RedriveProgress,
-  type StoreRetry,
-} from '@call-webhooks/recovery';
+import { redrive, type RedriveProgress, type StoreRetry } from '@call-webhooks/recovery';
 import type { RedriveTask } from './api-types.ts';
 import type { DeadLetterReader } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
 import { sum } from './overview.ts';
 import { logFailure } from './store-calls.ts';
-
-/** The options of `redrive` that a console can be given. */
-export type ConsoleRedrive = Pick<RedriveOptions, 'defaultTenant' | 'concurrency' | 'leaseFor'>;
 
 /** Which letters are meant: these, or those that match. */
 export type RedriveWhat = { ids: readonly string[] } | { filter: DeadLetterSelection };

@@ -1,6 +1,5 @@
-import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
-import type { Result, Session } from './api-types.ts';
+import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
+import { docsUrl, type OutcomeInfo } from '@call-webhooks/core/internal';
 
 export const RESULTS: readonly Result[] = [
   ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'in-dead-letters'] as const),
@@ -38,12 +37,27 @@ const WITH_DEAD_LETTERS: typeof WORDS = {
   'invalid-payload': { fix: 'Fix the schema or the custom payload.' },
 };
 
+/** The outcome table, by code. */
+export type OutcomeTable = Record<OutcomeCode, OutcomeInfo & { result: Result; docs: string }>;
+
 /** The outcome table as it holds here: who has dead letters needs no advice to set them. */
-export const outcomeTable = (hasDeadLetters: boolean): Session['outcomes'] =>
+export const outcomeTable = (hasDeadLetters: boolean): OutcomeTable =>
   Object.fromEntries(
     OUTCOME_CODES.map((code) => {
       const words = (hasDeadLetters && WITH_DEAD_LETTERS[code]) || WORDS[code];
       const docs = docsUrl(`outcomes.md#${code}`);
       return [code, { ...OUTCOMES[code], ...words, result: resultOf(code), docs }];
     }),
-  ) as Session['outcomes'];
+  ) as OutcomeTable;
+
+/** What a delivery came to, in a word. */
+export type Result =
+  | 'handled'
+  | 'duplicate'
+  | 'ignored'
+  /** It became a dead letter. */
+  | 'dead-letter'
+  /** It was one before, and did not run. */
+  | 'in-dead-letters'
+  | 'failed'
+  | 'rejected';

@@ -1,6 +1,5 @@
-import { ApiError, type CallRecord } from '@call-webhooks/client';
+import { ApiError, type CallRecord, type Client } from '@call-webhooks/client';
 import { callDetails, type FieldNames } from '@call-webhooks/core';
-import type { ReconcileSettings } from './reconcile-options.ts';
 
 /** An event as the body of its webhook would have it. It needs a `callId` or an `eventId`. */
 export interface MissedEvent {
@@ -63,11 +62,21 @@ export function completedEvents(fieldNames: FieldNames = {}): ToEvents {
     hasEnded(call, until, fieldNames) ? [{ eventName: 'call:completed', callId: call._id }] : [];
 }
 
+/** How the events of a call are found. */
+interface EventSettings {
+  readonly client: CallsClient;
+  readonly toEvents: ToEvents;
+  /** Whether the service is asked for recordings. */
+  readonly recordings: boolean;
+  readonly fieldNames: FieldNames;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The events that should have come for a call, its recording included if that was asked for. */
 export async function eventsOf(
   call: CallRecord,
   until: Date,
-  settings: ReconcileSettings,
+  settings: EventSettings,
 ): Promise<readonly MissedEvent[]> {
   const events = settings.toEvents(call, { until });
   if (!settings.recordings || !hasEnded(call, until, settings.fieldNames)) return events;
@@ -85,7 +94,7 @@ export async function eventsOf(
 /** Asks the service for the recording, and ends the download when it begins. */
 async function hasRecording(
   { _id }: CallRecord,
-  { client, signal }: ReconcileSettings,
+  { client, signal }: EventSettings,
 ): Promise<boolean> {
   try {
     const { body } = await client.calls.recording(_id, { signal, anyContentType: true });
@@ -95,4 +104,10 @@ async function hasRecording(
     if (error instanceof ApiError && error.status === 404) return false;
     throw error;
   }
+}
+
+/** The part of `@call-webhooks/client` that is used. */
+export interface CallsClient {
+  readonly baseUrl: string;
+  readonly calls: Pick<Client['calls'], 'list' | 'recording'>;
 }

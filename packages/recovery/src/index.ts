@@ -7,10 +7,9 @@ export {
   type FailedEvent,
 } from './dead-letters/causes.ts';
 export { maskedBody } from './dead-letters/masked-body.ts';
-export { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
+export { completedEvents, type MissedEvent, type ToEvents, type CallsClient } from './events.ts';
 export { reconcile } from './reconcile.ts';
 export type {
-  CallsClient,
   ReconciledEvent,
   ReconcileOptions,
   ReconcileReceiver,

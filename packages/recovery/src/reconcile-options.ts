@@ -1,21 +1,15 @@
-import { systemClock, type CallListOptions, type Client, type Clock } from '@call-webhooks/client';
+import { systemClock, type CallListOptions, type Clock } from '@call-webhooks/client';
 import {
-  WebhookError,
   type DeliverOptions,
   type FieldNames,
   type Outcome,
   type Store,
+  WebhookError,
 } from '@call-webhooks/core';
 import type { EventState } from '@call-webhooks/core/stores';
 import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
-import { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 import type { StoreRetry } from './store-calls.ts';
-
-/** The part of `@call-webhooks/client` that is used. */
-export interface CallsClient {
-  readonly baseUrl: string;
-  readonly calls: Pick<Client['calls'], 'list' | 'recording'>;
-}
+import { type CallsClient, completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 
 /** The part of a receiver that is used. */
 export interface ReconcileReceiver {

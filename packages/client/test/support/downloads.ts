@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import type { SavedRecording, SaveOptions } from '../../src/recordings.ts';
+import type { SavedRecording, SaveOptions } from '../../src/save-recording.ts';
 import { testClient } from './client.ts';
 import { startRecordingServer, type RecordingBehaviour } from './recording-server.ts';
 import type { TestServer } from './server.ts';
