@@ -1,7 +1,7 @@
 import type { Delivery } from './delivery.ts';
 import { WebhookError } from './errors.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
-import { isBytes } from './http/request.ts';
+import { isBytes, ownBytes } from './http/request.ts';
 import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
 import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
@@ -129,7 +129,7 @@ function trustedDelivery(
     timestamp: Math.floor((timestamp?.getTime() ?? now) / 1000),
     receivedAt: now,
     replayUntil: now,
-    rawBody,
+    rawBody: ownBytes(rawBody),
     earlierAttempts: attempt ?? 0,
     letterId: id,
     log,

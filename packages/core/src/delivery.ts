@@ -25,7 +25,7 @@ export interface HandlerContext {
   readonly secretId: string | undefined;
   /** `true` in a queue's worker: the service already got 202, and the queue retries. */
   readonly queued: boolean;
-  /** The raw body, byte for byte as it was signed. */
+  /** A copy of the raw body, byte for byte as it was signed. Changing it changes nothing else. */
   readonly rawBody: Uint8Array;
   /** The parsed body as it was sent, before any schema. */
   readonly body: unknown;

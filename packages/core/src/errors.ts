@@ -86,12 +86,15 @@ export const docsUrl = (page: string): string => SITE + page.replace(/\.md(?=#|$
 export type ErrorSource =
   'handler' | 'schema' | 'store' | 'queue' | 'secret' | 'dead-letter' | 'hook';
 
-/** The content of a delivery. What is personal in it is kept out of log lines. */
+/**
+ * The content of a delivery, as it was delivered. What is personal in it is kept out of log lines. It
+ * is parsed anew when a text is redacted, since a handler may change the event that it is given.
+ */
 export interface DeliveryContent {
-  /** The parsed body. */
-  readonly body: unknown;
-  /** What a schema made of it. */
-  readonly event?: unknown;
+  /** The verified bytes, which nobody else has. */
+  readonly rawBody: Uint8Array;
+  /** A copy of what a schema made of the body. */
+  readonly made?: unknown;
   /** Which fields tell who was called. */
   readonly fieldNames?: FieldNames | undefined;
 }

@@ -190,7 +190,7 @@ export function toDeadLetter(
   const { letterId: id, tenant, rawBody, webhookId, timestamp, source } = delivery;
   return {
     reason,
-    rawBody,
+    rawBody: new Uint8Array(rawBody), // a sink that changes it must not change what a retry keeps
     webhookId,
     attempt,
     source,
@@ -209,14 +209,13 @@ export function sinkFailure(
   fieldNames: FieldNames,
 ): { text: string; origin: ErrorOrigin } {
   const source = 'dead-letter';
-  let body: unknown;
   try {
-    body = parsePayload(rawBody);
+    parsePayload(rawBody);
   } catch {
     const text = 'its error may quote the body and is withheld';
     return { text, origin: { source, error, isWithheld: true } };
   }
-  const sensitiveData = { body, fieldNames };
+  const sensitiveData = { rawBody, fieldNames };
   return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
 }
 

@@ -65,8 +65,8 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
     bytes: letter.rawBody.length,
     timestamp: letter.timestamp.getTime(),
   };
-  return {
-    id: letter.id ?? (await deadLetterId(letter)),
+  // All of it is read at once: whoever has the letter may change it later.
+  const record = {
     eventName: storableName(eventName),
     tenant: storableName(tenant),
     reason,
@@ -75,6 +75,7 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
     body: toBase64(letter.rawBody),
     failure: toFailureJson({ at: failedAt, source, attempt, error: letter.errorText }),
   };
+  return { id: letter.id ?? (await deadLetterId(letter)), ...record };
 }
 
 /** The letter of a record, without its body. @param failures JSON, oldest first; at least one */

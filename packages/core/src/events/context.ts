@@ -34,8 +34,8 @@ export class LazySignal {
 const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /**
- * The context of one run. Its properties are its own, so that a spread copies them; `signal` and `call`
- * are made when they are read.
+ * The context of one run. Its properties are its own, so that a spread copies them; `rawBody`, `signal`
+ * and `call` are made when they are read.
  */
 export class DeliveryContext implements HandlerContext {
   readonly source: DeliverySource;
@@ -47,12 +47,14 @@ export class DeliveryContext implements HandlerContext {
   readonly key: string | undefined;
   readonly secretId: string | undefined;
   readonly queued: boolean;
-  readonly rawBody: Uint8Array;
   readonly body: unknown;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly log: HandlerLogger;
+  declare readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
+  readonly #rawBody: Uint8Array;
+  #copiedBody: Uint8Array | undefined;
   readonly #event: unknown;
   readonly #fieldNames: FieldNames;
   readonly #abort: LazySignal;
@@ -64,6 +66,12 @@ export class DeliveryContext implements HandlerContext {
     enumerable: true,
     get() {
       return this.#abort.signal;
+    },
+  };
+  static readonly #getRawBody: PropertyDescriptor & ThisType<DeliveryContext> = {
+    enumerable: true,
+    get() {
+      return (this.#copiedBody ??= new Uint8Array(this.#rawBody));
     },
   };
   static readonly #getCall: PropertyDescriptor & ThisType<DeliveryContext> = {
@@ -90,7 +98,7 @@ export class DeliveryContext implements HandlerContext {
     this.key = key;
     this.secretId = secretId;
     this.queued = source === 'queue';
-    this.rawBody = rawBody;
+    this.#rawBody = rawBody;
     this.body = body;
     this.payload = isRecord(body) ? body : NO_FIELDS;
     this.log = handlerLogger(log);
@@ -98,6 +106,7 @@ export class DeliveryContext implements HandlerContext {
     this.#fieldNames = fieldNames;
     this.#abort = abort;
     this.#transactions = transactions;
+    Object.defineProperty(this, 'rawBody', DeliveryContext.#getRawBody);
     Object.defineProperty(this, 'signal', DeliveryContext.#getSignal);
     Object.defineProperty(this, 'call', DeliveryContext.#getCall);
   }

@@ -3,6 +3,7 @@ import { type DeliveryContent, docsUrl, WebhookError, withOrigin } from '../erro
 import { redactedError } from '../report/error-text.ts';
 import { settle } from '../report/hooks.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
+import { copyOf } from '../report/delivered.ts';
 import { tenantKey } from '../store/keys.ts';
 import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
@@ -62,18 +63,24 @@ export class Routes {
    */
   find(rawBody: Uint8Array, tenant: string | undefined): Route | Promise<Route> {
     const body = parsePayload(rawBody);
+    const content = { rawBody, fieldNames: this.#settings.fieldNames };
     const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string') {
       const fields = body as Record<string, unknown>;
       const schema = this.#schemaOf(eventName);
       return schema
-        ? this.#validatedRoute(eventName, fields, schema, tenant)
-        : this.#eventRoute(eventName, fields, this.#typed(eventName, fields), tenant);
+        ? this.#validatedRoute(eventName, fields, schema, tenant, content)
+        : this.#eventRoute(eventName, fields, this.#typed(eventName, fields), tenant, content);
     }
-    const { custom, fieldNames } = this.#settings;
-    if (custom) return this.#customRoute(body, custom, tenant);
-    const sensitiveData = { body, fieldNames };
-    return { ...UNIDENTIFIED, body, event: body, sensitiveData, handle: this.#onUnhandled };
+    const { custom } = this.#settings;
+    if (custom) return this.#customRoute(body, custom, tenant, content);
+    return {
+      ...UNIDENTIFIED,
+      body,
+      event: body,
+      sensitiveData: content,
+      handle: this.#onUnhandled,
+    };
   }
 
   /** The user's schema of an event that has a handler: what nobody handles is never refused. */
@@ -86,11 +93,12 @@ export class Routes {
     body: Record<string, unknown>,
     schema: StandardSchema,
     tenant: string | undefined,
+    content: DeliveryContent,
   ): Promise<Route> {
-    const { fieldNames, includeSchemaValues = false } = this.#settings;
-    const content = { body, fieldNames };
-    const event = await validate(schema, content, eventName, includeSchemaValues);
-    return this.#eventRoute(eventName, body, event, tenant);
+    const { includeSchemaValues = false } = this.#settings;
+    const event = await validate(schema, body, content, eventName, includeSchemaValues);
+    const sensitiveData = { ...content, made: copyOf(event) };
+    return this.#eventRoute(eventName, body, event, tenant, sensitiveData);
   }
 
   /** An event of the service as its type promises it, any other as it is. */
@@ -106,6 +114,7 @@ export class Routes {
     body: Record<string, unknown>,
     event: unknown,
     tenant: string | undefined,
+    sensitiveData: DeliveryContent,
   ): Route {
     const handle = this.#handlers.get(eventName);
     const { callId } = body;
@@ -117,7 +126,7 @@ export class Routes {
       key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
       body,
       event,
-      sensitiveData: { body, event, fieldNames: this.#settings.fieldNames },
+      sensitiveData,
       outcome: handle ? 'handled' : 'ignored',
       handle: handle ?? this.#onUnhandled,
     };
@@ -127,11 +136,13 @@ export class Routes {
     body: unknown,
     { schema, key }: NonNullable<RouteOptions['custom']>,
     tenant: string | undefined,
+    content: DeliveryContent,
   ): Promise<Route> {
-    const { fieldNames, includeSchemaValues = false } = this.#settings;
-    const content = { body, fieldNames };
-    const event = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
-    const sensitiveData = { ...content, event };
+    const { includeSchemaValues = false } = this.#settings;
+    const event = schema
+      ? await validate(schema, body, content, undefined, includeSchemaValues)
+      : body;
+    const sensitiveData = schema ? { ...content, made: copyOf(event) } : content;
     const found = key && textOf('custom.key', () => key(event), sensitiveData);
     if (found !== undefined) this.#checkRounded(found, body);
     return {

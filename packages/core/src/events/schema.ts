@@ -30,26 +30,28 @@ export interface SchemaIssue {
 
 /**
  * The body of a delivery after validation by a user's schema.
+ * @param body parsed
  * @param eventName for the error
  * @param includeValues whether issues have messages, which may quote the payload
  * @throws WebhookError `invalid-payload` with its `issues`
  */
 export async function validate(
   schema: StandardSchema,
+  body: unknown,
   sensitiveData: DeliveryContent,
   eventName: string | undefined,
   includeValues: boolean,
 ): Promise<unknown> {
   let result: SchemaResult<unknown>;
   try {
-    result = await schema['~standard'].validate(sensitiveData.body);
+    result = await schema['~standard'].validate(body);
   } catch (error) {
     const says = 'The schema failed: ';
     const failed = redactedError('invalid-payload', says, error, sensitiveData, eventName);
     throw withOrigin(failed, { source: 'schema', error, sensitiveData });
   }
   if (!result.issues) return result.value;
-  const names = shownNames(schema, sensitiveData.body);
+  const names = shownNames(schema, body);
   const issues = result.issues.slice(0, MAX_ISSUES).map((issue): PayloadIssue => {
     const path = oneLine(shownPath(issue, includeValues ? undefined : names));
     const code = codeOf(issue, schema);

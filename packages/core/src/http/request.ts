@@ -81,15 +81,22 @@ export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
 export const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 
+const { Buffer } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array } };
+
+/** A copy that nobody else has. A small Node `Buffer` is allocated faster than other bytes. */
+export const ownBytes = (bytes: Uint8Array): Uint8Array =>
+  Buffer ? Buffer.from(bytes) : new Uint8Array(bytes);
+
 /**
- * What an adapter read, as bytes within their limit.
+ * What an adapter read, as bytes within their limit: a copy, so that the bytes that are verified are
+ * those that are parsed and kept, whoever else has the buffer.
  * @throws WebhookError `body-too-large`, `body-already-parsed`: only bytes can be verified
  */
 export function checkBody(body: unknown, bodyLimit: number): Uint8Array {
   if (!isBytes(body))
     throw alreadyParsed('Pass the raw bytes of the request as they were received.');
   if (body.length > bodyLimit) throw tooLarge(bodyLimit);
-  return body;
+  return ownBytes(body);
 }
 
 /** How long a client may continue to send a body after the response, in milliseconds. */

@@ -1,6 +1,15 @@
 import type { DeliveryContent } from '../errors.ts';
-import { callDetails } from '../events/call-details.ts';
 import { settle } from './hooks.ts';
+import {
+  deliveredBody,
+  GAP,
+  MAX_TEXT,
+  NO_VALUES,
+  OVERLAP,
+  piecesIn,
+  valuesOf,
+} from './delivered.ts';
+import type { Values } from './delivered.ts';
 
 /**
  * What is removed from the texts of errors before they are logged.
@@ -23,8 +32,6 @@ const PHONE = String.raw`(?:phone|mobile|\btel|msisdn|\bfax|\bsms|whatsapp|\bdia
 const QUOTE = String.raw`\\?["']?\s{0,2}[:=.]?\s{0,2}\\?["'(<]?`;
 const DATE_OR_HOST = String.raw`\d{4}-\d\d-\d\d|\d{1,3}(?:\.\d{1,3}){3}(?!\d)|1[4-9]\d{11}(?!\d)`;
 const LOCAL = String.raw`[\p{L}\p{N}\p{M}._%+-]`;
-/** Between the digits of a phone number. */
-const GAP = String.raw`[\s()./\u2010-\u2015-]{0,3}`;
 
 /**
  * What its form, or the word in front of it, shows to be a secret, an e-mail address or a phone number.
@@ -63,118 +70,13 @@ const PATTERNS: readonly RegExp[] = [
   ),
 ];
 
-const MIN_PIECE = 4;
-const MAX_PIECE = 20;
-/** A longer text is cut, so of a longer value only the beginning can be in it. */
-const MAX_TEXT = 4_000;
-/** So much of what is cut off is searched as well: a value may begin in front of the cut. */
-const OVERLAP = 400;
-/** What has more cannot be searched without blocking the process. */
-const MAX_VALUES = 50_000;
-/** These fields identify events, not people. */
-const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
-/** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
-const FIELD_NAME = /^[a-z_]\w{0,63}$/;
-/** Times, and hexadecimal ids such as UUIDs. */
-const PLAIN_VALUE =
-  /^\d{4}-\d\d-\d\d(?:[t ][\d:.,]+ ?(?:z|utc|gmt|[+-][\d:]+)?)?$|^1[4-9]\d{11}$|^(?=.*\d)(?=.*[a-f])[\da-f-]{16,64}$/;
-/** Errors have to name the servers that failed. */
-const ORIGIN = /^https?:\/\/[^/?#\s@]{1,255}/;
-
-/** Of the length of the text: the usual lower case of `İ` has two characters. */
-const lowerCase = (text: string) => text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
-
-/**
- * What is searched for in texts about one delivery.
- * @throws RangeError if it is too much, or what a getter throws in what a schema made
- */
-function findValues(content: DeliveryContent) {
-  // In lower case, of 4 to 20 characters: longer values are cut into such pieces.
-  const pieces = new Set<string>();
-  const starts = new Set<string>(); // the first four characters of each
-  const addPieces = (value: string) => {
-    for (let at = 0; at < value.length; at += MAX_PIECE) {
-      const from = Math.max(0, Math.min(at, value.length - MAX_PIECE)); // the last overlaps another
-      pieces.add(value.slice(from, from + MAX_PIECE));
-      starts.add(value.slice(from, from + MIN_PIECE));
-    }
-  };
-  const add = (text: string) => {
-    const whole = lowerCase(text.slice(0, MAX_TEXT + OVERLAP)).trim();
-    const value = PLAIN_VALUE.test(whole) ? '' : whole.replace(ORIGIN, '');
-    if (value.length < MIN_PIECE) return;
-    addPieces(value);
-    if (/["\\\p{Cc}]/u.test(value)) addPieces(JSON.stringify(value).slice(1, -1));
-  };
-  const left: unknown[] = [content.body, content.event];
-  const seen = new Set<unknown>();
-  const leave = (values: Iterable<unknown>) => {
-    for (const value of values)
-      if (left.push(value) + seen.size + pieces.size > MAX_VALUES) throw new RangeError('too many');
-  };
-  while (left.length > 0) {
-    const value = left.pop();
-    if (typeof value === 'string') add(value);
-    if (typeof value === 'number' && value >= 1_000_000) add(String(value)); // no count, price or port
-    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
-    seen.add(value);
-    if (Array.isArray(value) || value instanceof Map || value instanceof Set) leave(value);
-    else
-      for (const [key, inner] of Object.entries(value)) {
-        if (!FIELD_NAME.test(key)) add(key);
-        if (!PLAIN_FIELDS.has(key)) leave([inner]);
-      }
-  }
-  return { pieces, starts, person: personPattern(content) };
-}
-
-const LETTER = String.raw`[\p{L}\p{M}\p{N}]`;
-/** What is longer is no name, and has no other spelling. */
-const MAX_NAME = 200;
-
-/** The words of a name, an address before its @, and the end of a number with all digits before it. */
-function personPattern({ body, event, fieldNames }: DeliveryContent): RegExp | undefined {
-  const parts = new Set<string>();
-  for (const either of [body, event]) {
-    const called = callDetails(Object(either) as object, fieldNames);
-    const { calledName = '', calledEmail = '', calledNumber = '' } = called;
-    const names =
-      calledName.slice(0, MAX_NAME).match(/(?=\p{N}*\p{L})[\p{L}\p{M}\p{N}]{2,}/gu) ?? [];
-    for (const word of [...names, calledEmail.slice(0, MAX_NAME).replace(/@.*/s, '')]) {
-      const unaccented = word.normalize('NFKD').replace(/\p{M}/gu, '');
-      for (const spelling of [word, word.normalize('NFD'), unaccented]) {
-        const literal = spelling.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-        // In "\nAda", the n is no letter of the name. Scripts without case may have no spaces either.
-        const whole = String.raw`(?:(?<!${LETTER})|(?<=\\[bfnrt]))${literal}(?!${LETTER})`;
-        const hasCase = spelling.toLowerCase() !== spelling.toUpperCase();
-        if (spelling.length > 1) parts.add(hasCase ? whole : literal);
-      }
-    }
-    const digits = calledNumber.match(/\d/g)?.slice(-7) ?? [];
-    if (digits.length === 7)
-      parts.add(String.raw`[+(]{0,2}(?:\d${GAP}){0,12}${digits.join(GAP)}(?!\d)`);
-  }
-  // The longest first: `ada.king` has to be found before `ada` is.
-  const alternatives = [...parts].sort((one, other) => other.length - one.length);
-  return parts.size > 0 ? new RegExp(alternatives.join('|'), 'giu') : undefined;
-}
-
-type Values = ReturnType<typeof findValues>;
-const NO_VALUES = findValues({ body: undefined });
-
 /** Where a text has something that is to be removed, in order. */
-function spansOf(text: string, { pieces, starts, person }: Values): [from: number, to: number][] {
-  const spans: [number, number][] = [];
+function spansOf(text: string, values: Values): [from: number, to: number][] {
+  const { person } = values;
+  const spans: [number, number][] = [...piecesIn(text, values)];
   for (const pattern of person ? [...PATTERNS, person] : PATTERNS)
     for (const { 0: match, index } of text.matchAll(pattern))
       spans.push([index, index + match.length]);
-  const searched = lowerCase(text);
-  for (let at = 0; pieces.size > 0 && at < searched.length; at++) {
-    if (!starts.has(searched.slice(at, at + MIN_PIECE))) continue;
-    let length = MAX_PIECE;
-    while (length >= MIN_PIECE && !pieces.has(searched.slice(at, at + length))) length--;
-    if (length >= MIN_PIECE) spans.push([at, at + length]);
-  }
   return spans.sort(([a], [b]) => a - b);
 }
 
@@ -214,19 +116,6 @@ export function redactedText(text: string, content?: DeliveryContent): string {
 const lengthNote = ({ length: n }: string) => (n > MAX_TEXT ? `… (${String(n)} characters)` : '');
 const shortened = (text: string) => oneLine(text.slice(0, MAX_TEXT)) + lengthNote(text);
 
-const known = new WeakMap<DeliveryContent, Values | undefined>();
-
-/** Found once for each delivery, which may have several errors. */
-function valuesOf(content: DeliveryContent): Values {
-  if (!known.has(content)) {
-    known.set(content, undefined);
-    known.set(content, findValues(content));
-  }
-  const values = known.get(content);
-  if (!values) throw new RangeError('too many values');
-  return values;
-}
-
 const WITHHELD = '[withheld: it could not be redacted]';
 
 /**
@@ -239,7 +128,7 @@ export function createRedactor(redact: Redact = 'standard', content?: DeliveryCo
   return (text) => {
     try {
       if (redact === 'standard') return redactedText(text, content);
-      const clean: unknown = redact(text, content?.body);
+      const clean: unknown = redact(text, content && deliveredBody(content));
       if (typeof clean === 'string') return oneLine(clean);
       void settle(clean, () => undefined); // a promise that rejects must not end the process
       return WITHHELD;

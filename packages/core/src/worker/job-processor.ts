@@ -177,7 +177,7 @@ export function createJobProcessor<
       else {
         const failure = { attempt, error: thrown, at: Date.now(), route };
         const letter = delivery && toDeadLetter(code, delivery, failure);
-        result = await deadLetterOrRetry(letter, error, abandonReason);
+        result = await deadLetterOrRetry(letter, delivery, error, abandonReason);
       }
       if (result.status === 'dead') code = 'dead-lettered';
       if (result.status === 'dead' || isLastAttempt) pending.attemptsLeft = 0;
@@ -232,18 +232,19 @@ export function createJobProcessor<
     transactions.onLateCall((error) => report('late-transaction', error));
   }
 
-  /** @param letter absent if the job has no delivery */
+  /** @param letter absent, as the delivery is, if the job has none */
   async function deadLetterOrRetry(
     letter: DeadLetter | undefined,
+    delivery: Delivery | undefined,
     failure: WebhookError,
     abandonReason: Error | undefined,
   ): Promise<JobResult> {
-    if (!letter) return { status: 'dead', error: failure };
+    if (!letter || !delivery) return { status: 'dead', error: failure };
     try {
       await deadLetter?.(letter);
       return { status: 'dead', error: failure };
     } catch (thrown) {
-      const { text, origin } = sinkFailure(thrown, letter.rawBody, fieldNames);
+      const { text, origin } = sinkFailure(thrown, delivery.rawBody, fieldNames);
       const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
       const error = storable(new WebhookError('handler-failed', both));
       withOrigin(error, ...originsOf(failure), origin);

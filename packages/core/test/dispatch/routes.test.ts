@@ -24,7 +24,7 @@ describe('Routes', () => {
       key: 'call-1:call:started',
       body: STARTED,
       event: STARTED,
-      sensitiveData: { body: STARTED, event: STARTED, fieldNames: {} },
+      sensitiveData: { rawBody: bytes(JSON.stringify(STARTED)), fieldNames: {} },
       outcome: 'handled',
       handle: handler,
     });
@@ -70,12 +70,12 @@ describe('Routes', () => {
     const event = { eventName: 'call:voicemail', note: 'private' };
     const options = { events, on: { 'call:voicemail': handler } };
     expect((await find(event, options)).sensitiveData).toEqual({
-      body: event,
-      event: { note: 'PRIVATE' },
+      rawBody: bytes(JSON.stringify(event)),
+      made: { note: 'PRIVATE' },
       fieldNames: {},
     });
     expect((await find({ note: 'private' })).sensitiveData).toEqual({
-      body: { note: 'private' },
+      rawBody: bytes(JSON.stringify({ note: 'private' })),
       fieldNames: {},
     });
   });

@@ -10,19 +10,20 @@ import {
   redactedError,
 } from '../../src/report/error-text.ts';
 import { createRedactor } from '../../src/report/redact.ts';
+import { contentOf } from './payload.ts';
 
 const refused = () =>
   Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
 const copyOf = (error: unknown, content?: unknown) =>
-  redactedCopy(error, createRedactor('standard', { body: content }));
+  redactedCopy(error, createRedactor('standard', contentOf(content)));
 
 describe('describeError', () => {
   it('tells an error, a text, and the kind of anything else', () => {
     expect(describeError(new TypeError('no'))).toBe('TypeError: no');
     expect(describeError(new Error(''))).toBe('Error');
-    expect(describeError('plain Grace', { body: { name: 'Grace' } })).toBe('plain [redacted]');
+    expect(describeError('plain Grace', contentOf({ name: 'Grace' }))).toBe('plain [redacted]');
     expect(
-      describeError({ status: 5, 'Ada Lovelace': 1 }, { body: { name: 'Ada Lovelace' } }),
+      describeError({ status: 5, 'Ada Lovelace': 1 }, contentOf({ name: 'Ada Lovelace' })),
     ).toBe('a thrown object with status, [redacted]');
     expect(describeError({})).toBe('a thrown object');
     expect(describeError(undefined)).toBe('a thrown undefined');
@@ -107,7 +108,7 @@ describe('describeError', () => {
 
   it('redacts names, messages, codes and causes', () => {
     const cause = Object.assign(new Error('no Ada'), { name: 'AdaError Ada', code: 'E_Ada' });
-    expect(describeError(new Error('Ada', { cause }), { body: { recipientName: 'Ada' } })).toBe(
+    expect(describeError(new Error('Ada', { cause }), contentOf({ recipientName: 'Ada' }))).toBe(
       'Error: [redacted]; cause: AdaError [redacted]: no [redacted] [E_[redacted]]',
     );
   });
@@ -178,9 +179,12 @@ describe('redactedCopy', () => {
 
 describe('redactedError', () => {
   it('makes errors whose message and stack are both clean', () => {
-    const error = redactedError('handler-failed', 'Failed: ', new Error('Ada Lovelace'), {
-      body: { name: 'Ada Lovelace' },
-    });
+    const error = redactedError(
+      'handler-failed',
+      'Failed: ',
+      new Error('Ada Lovelace'),
+      contentOf({ name: 'Ada Lovelace' }),
+    );
     expect(error).toMatchObject({ code: 'handler-failed', message: 'Failed: Error: [redacted]' });
     expect(error.stack).not.toContain('Lovelace');
     expect(error.stack).toMatch(/\n +at /);
@@ -196,7 +200,7 @@ describe('redactedError', () => {
 
 describe('the details of an error', () => {
   const read = (thrown: unknown): ErrorCopy =>
-    redactedCopy(thrown, createRedactor('standard', { body: { recipientName: 'Ada Lovelace' } }));
+    redactedCopy(thrown, createRedactor('standard', contentOf({ recipientName: 'Ada Lovelace' })));
 
   /** An error whose stack is known. */
   const withStack = (message: string, ...lines: string[]) =>

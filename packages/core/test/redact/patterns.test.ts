@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { redactId } from '../../src/internal.ts';
 import { createRedactor, withRedactedIds } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
-import { redact } from './payload.ts';
+import { contentOf, redact } from './payload.ts';
 
 describe('the value after the name of a secret', () => {
   it.each([
@@ -295,7 +295,7 @@ const UNITS = {
 // A pattern that starts anew at each letter would take minutes.
 it.each(Object.entries(UNITS))('a long run of one thing ends soon: %s', (_what, unit) => {
   const text = unit.repeat(200_000).slice(0, 200_000);
-  const redact = createRedactor('standard', { body: { note: text, recipientName: text } });
+  const redact = createRedactor('standard', contentOf({ note: text, recipientName: text }));
   expect(redact(text).length).toBeLessThan(5_000);
   expect(redact('a note')).toBe('a note');
 });

@@ -1,8 +1,25 @@
+import type { DeliveryContent } from '../../src/errors.ts';
+import { copyOf } from '../../src/report/delivered.ts';
 import { createRedactor } from '../../src/report/redact.ts';
 
+/** The content of a delivery with this body. */
+export const contentOf = (
+  body: unknown,
+  fieldNames?: DeliveryContent['fieldNames'],
+): DeliveryContent => ({
+  rawBody: new TextEncoder().encode(JSON.stringify(body ?? null)),
+  fieldNames,
+});
+
+/** The content of a delivery of which a schema made this. */
+export const contentMade = (made: unknown, body: unknown = {}): DeliveryContent => ({
+  ...contentOf(body),
+  made: copyOf(made),
+});
+
 /** The standard redaction of a text about a delivery. */
-export const redact = (text: string, content?: unknown): string =>
-  createRedactor('standard', { body: content })(text);
+export const redact = (text: string, body: unknown = {}): string =>
+  createRedactor('standard', contentOf(body))(text);
 
 export const PAYLOAD = {
   eventName: 'call:completed',

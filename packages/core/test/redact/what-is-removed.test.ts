@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createRedactor } from '../../src/report/redact.ts';
 import { runs, SECRET, SEED } from '../support.ts';
 import { ERROR_TEXTS, EVENT } from './error-texts.ts';
-import { PAYLOAD, redact } from './payload.ts';
+import { contentMade, contentOf, PAYLOAD, redact } from './payload.ts';
 
 describe('what is removed', () => {
   it.each([
@@ -68,21 +68,23 @@ describe('what is removed', () => {
   it('the fields that the option fieldNames names', () => {
     const body = { who: 'Ada Lovelace', to: '+1 555 010 4477', mail: 'countess@example.com' };
     const fieldNames = { calledName: 'who', calledNumber: 'to', calledEmail: 'mail' };
-    const own = createRedactor('standard', { body, fieldNames });
+    const own = createRedactor('standard', contentOf(body, fieldNames));
     expect(own('no Ada at 010-4477 or countess')).toBe('no [redacted] at [redacted] or [redacted]');
   });
 
   it('what stands in odd places of a delivery', () => {
     expect(redact('no ada lovelace', { 'Ada Lovelace': 3 })).toBe('no [redacted]');
-    expect(redact('no Grace', new Map([['Grace', 1]]))).toBe('no [redacted]');
-    expect(redact('no Grace', [new Set(['Grace'])])).toBe('no [redacted]');
+    const made = (text: string, event: unknown) =>
+      createRedactor('standard', contentMade(event))(text);
+    expect(made('no Grace', new Map([['Grace', 1]]))).toBe('no [redacted]');
+    expect(made('no Grace', [new Set(['Grace'])])).toBe('no [redacted]');
     expect(redact('no 15550104477', { phone: 15550104477 })).toBe('no [redacted]');
     const body = { first: 'Grace' };
-    const both = createRedactor('standard', { body, event: { name: 'Grace Hopper' } });
+    const both = createRedactor('standard', contentMade({ name: 'Grace Hopper' }, body));
     expect(both('no Grace Hopper')).toBe('no [redacted]');
     const cyclic: Record<string, unknown> = { name: 'Grace' };
     cyclic['self'] = cyclic;
-    expect(redact('no Grace', cyclic)).toBe('no [redacted]');
+    expect(made('no Grace', cyclic)).toBe('no [redacted]');
   });
 
   it('several values in a row, as one', () => {
@@ -159,7 +161,7 @@ describe('what is removed', () => {
 });
 
 describe('texts of real errors', () => {
-  const redact = createRedactor('standard', { body: EVENT });
+  const redact = createRedactor('standard', contentOf(EVENT));
 
   it.each(ERROR_TEXTS)('%s: %s', (_from, text, logged) => {
     expect(redact(text)).toBe(logged);
@@ -249,7 +251,7 @@ describe('what cannot be searched', () => {
         throw new Error('trapped');
       },
     });
-    expect(redact('no Ada', trap)).toMatch(/^\[withheld/);
+    expect(createRedactor('standard', contentMade(trap))('no Ada')).toMatch(/^\[withheld/);
   });
 
   it('makes one line', () => {
@@ -260,7 +262,7 @@ describe('what cannot be searched', () => {
 
 describe('the other ways to redact', () => {
   it("'off' removes nothing but line breaks, and cuts long texts", () => {
-    const off = createRedactor('off', { body: PAYLOAD });
+    const off = createRedactor('off', contentOf(PAYLOAD));
     expect(off('Ada Busy\n10.0.0.5:5432 +15550104477')).toBe('Ada Busy 10.0.0.5:5432 +15550104477');
     expect(off('x'.repeat(5_000))).toBe(`${'x'.repeat(4_000)}… (5000 characters)`);
   });
@@ -272,7 +274,7 @@ describe('the other ways to redact', () => {
         seen.push(event);
         return `${text.replace('Ada', 'X')}\n`;
       },
-      { body: PAYLOAD, event: {} },
+      contentMade({}, PAYLOAD),
     );
     expect(own('Ada Lovelace')).toBe('X Lovelace ');
     expect(seen).toEqual([PAYLOAD]);
