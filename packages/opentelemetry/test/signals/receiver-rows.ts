@@ -2,7 +2,12 @@ import { deferred } from '@call-webhooks/contract-tests';
 import { memoryStore, type OutcomeCode, type Store } from '@call-webhooks/core';
 import { webHandler } from '@call-webhooks/core/web';
 import { jest } from '@jest/globals';
-import { clientError, handlerError, OTHER_SECRET, PERSON } from './planted.ts';
+import {
+  clientError,
+  handlerError,
+  OTHER_SECRET,
+  PERSON,
+} from '@call-webhooks/contract-tests/planted';
 import type { Row } from './under-test.ts';
 
 const done = { 'call:completed': () => undefined };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
-import { PLANTED } from './planted.ts';
+import { PLANTED } from '@call-webhooks/contract-tests/planted';
 import { RECEIVER } from './receiver-rows.ts';
 import { NOW, toldBy, type Row } from './under-test.ts';
 import { WORKER } from './worker-rows.ts';

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
 } from '@call-webhooks/core';
 import { createJobProcessor, type WorkerJob } from '@call-webhooks/core/stores';
-import { HEADERS, PERSON, SECRET } from './planted.ts';
+import { HEADERS, PERSON, SECRET } from '@call-webhooks/contract-tests/planted';
 import { listen } from './told.ts';
 
 export const NOW = 1_760_000_000_000;

@@ -1,5 +1,5 @@
 import type { JobOutcome } from '@call-webhooks/core/stores';
-import { handlerError } from './planted.ts';
+import { handlerError } from '@call-webhooks/contract-tests/planted';
 import { custom } from './receiver-rows.ts';
 import type { Row } from './under-test.ts';
 

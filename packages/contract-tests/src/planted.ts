@@ -1,3 +1,6 @@
+// A delivery of a person whose data must not leave a receiver, a tool or a page, unless somebody asks for it.
+// Each exit is tested with it: whatever is told is compared with `PLANTED`.
+
 /** A person, as the body of a delivery names her. */
 export const PERSON = {
   toPhoneNumber: '+49 171 5550123',
