@@ -10,6 +10,7 @@ export * from './find-program.ts';
 export * from './queue/deliveries.ts';
 export type { OpenedQueue, WorkerHandlers } from './queue/under-test.ts';
 export { completeJobContractTests, queueContractTests } from './queue-contract-tests.ts';
+export * from './own-process.ts';
 export * from './raw-socket.ts';
 export * from './readme-sample.ts';
 export type { Refusals } from './refusals.ts';

@@ -85,6 +85,7 @@ export function closeOnSignal(
         logger.error({ docs }, `call-webhooks: closing failed: ${describeError(error)}`);
       }
     logger.info({}, 'call-webhooks: closed');
+    letGoOfParent(process);
   };
 
   const onLimit = () => {
@@ -104,6 +105,18 @@ export function closeOnSignal(
     void close();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+}
+
+/**
+ * In a child of fork() and in a worker of a cluster, the channel to the parent keeps the process alive
+ * as long as anything listens to it, such as pm2's own code.
+ */
+function letGoOfParent({ channel }: NodeJS.Process): void {
+  try {
+    channel?.unref();
+  } catch {
+    // The process that Jest shows to tests is a copy without a channel of its own.
+  }
 }
 
 /** A server of `node:http`. One of `node:http2` can't close connections. */

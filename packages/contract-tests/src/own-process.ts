@@ -1,0 +1,65 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How a process ended. */
+export interface Ended {
+  /** The exit code; `null` if a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What it wrote to stdout and stderr. */
+  output: string;
+}
+
+/** A program in a process of its own. */
+export interface OwnProcess {
+  readonly child: ChildProcess;
+  /** Resolves once it has printed this. */
+  printed(text: string): Promise<void>;
+  /** Resolves when it has ended, by itself or not. */
+  readonly ended: Promise<Ended>;
+}
+
+/** Longer than any program of a test takes; milliseconds. */
+const AT_MOST_MS = 60_000;
+
+/**
+ * Runs a program of a test with the sources of our packages, as an ES module in a folder of the caller:
+ * imports are resolved from there. A program that is still alive after a minute is killed.
+ * @param folder where a temporary file may be written
+ */
+export function startProgram(folder: string, code: string): OwnProcess {
+  const own = mkdtempSync(join(folder, '.program-'));
+  const file = join(own, 'program.ts');
+  writeFileSync(file, code);
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=@call-webhooks/source', file],
+    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+  );
+  const late = setTimeout(() => child.kill('SIGKILL'), AT_MOST_MS);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      child.emit('output');
+    });
+  const ended = once(child, 'close').then(([exit, signal]) => {
+    clearTimeout(late);
+    rmSync(own, { recursive: true, force: true });
+    child.emit('output');
+    return { code: exit as number | null, signal: signal as NodeJS.Signals | null, output };
+  });
+  return {
+    child,
+    ended,
+    async printed(text) {
+      while (!output.includes(text)) {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`It ended without printing ${text}:\n${output}`);
+        await once(child, 'output');
+      }
+    },
+  };
+}
