@@ -1,6 +1,7 @@
 // The types of the control API below `/_sim`, for programs that use it over HTTP.
 export { type Duration, parseDuration } from './clock/duration.ts';
-export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/calls.ts';
+export type { CallInput, PlacedCallInput } from './calls/calls.ts';
+export type { Call, CallRecording } from './calls/call.ts';
 export type { ChaosMode, ChaosSettings } from './chaos.ts';
 export type {
   Attempt,
@@ -11,16 +12,8 @@ export type {
   FailureReason,
 } from './deliveries/delivery.ts';
 export type { Mail } from './outbox.ts';
-export type {
-  Action,
-  ActionChanges,
-  ActionInput,
-  EventName,
-  PauseReason,
-  Rule,
-  RuleInput,
-  RuleTrigger,
-} from './rules/rules.ts';
+export type { ActionChanges, ActionInput, RuleInput } from './rules/rules.ts';
+export type { Action, EventName, PauseReason, Rule, RuleTrigger } from './rules/rule.ts';
 export type {
   AttemptSummary,
   ChangesView,

@@ -1,6 +1,8 @@
-import { Records } from './records.ts';
-import type { PauseReason, Rule } from './rules/rules.ts';
-import type { Simulation } from './simulation.ts';
+import type { Directory } from './activity/directory.ts';
+import type { SimulatorClock } from './clock/clock.ts';
+import { Records, type ChangeEmitter } from './records.ts';
+import type { PauseReason, Rule } from './rules/rule.ts';
+import type { SeededRandom } from './seeded-random.ts';
 
 /** An email that the service would have sent. */
 export interface Mail {
@@ -19,16 +21,24 @@ const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
   'by-hand': 'somebody paused it.',
 };
 
+/** What is used of the simulation. */
+interface Parts {
+  readonly changes: ChangeEmitter;
+  readonly clock: SimulatorClock;
+  readonly directory: Directory;
+  readonly random: SeededRandom;
+}
+
 /**
  * The emails about paused rules: to the owner of a user's rule, and to the admins for a workspace
  * rule (spec, "States and transitions"). The spec does not show their text.
  * @guess Who is emailed about the recording webhook
  */
 export class Outbox {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
   readonly #mails: Records<Mail>;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
     this.#mails = new Records('mail', simulation.changes);
   }

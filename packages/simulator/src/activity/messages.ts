@@ -5,9 +5,11 @@ import type {
   EventObject,
 } from '@call-webhooks/client';
 import * as z from 'zod/mini';
+import type { SimulatorClock } from '../clock/clock.ts';
 import { anyObject, checked, SimulatorError, text } from '../errors.ts';
-import { Records } from '../records.ts';
-import type { Simulation } from '../simulation.ts';
+import { Records, type ChangeEmitter } from '../records.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import type { Directory } from './directory.ts';
 
 /** A recipient of a message, and the field with their address. */
 export interface Recipient {
@@ -105,13 +107,21 @@ export type MessageInput = z.input<typeof MESSAGE>;
  */
 export type ActivityInput = z.input<typeof ACTIVITY>;
 
+/** What is used of the simulation. */
+interface Parts {
+  readonly changes: ChangeEmitter;
+  readonly clock: SimulatorClock;
+  readonly directory: Directory;
+  readonly random: SeededRandom;
+}
+
 /** Messages and their activities: the content of `GET /v1/events`. */
 export class Messages {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
   readonly #messages: Records<Message>;
   #activities: Activity[] = [];
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
     this.#messages = new Records('message', simulation.changes);
   }

@@ -1,42 +1,12 @@
 import * as z from 'zod/mini';
+import type { Directory } from '../activity/directory.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
+import type { EventDispatcher } from '../deliveries/dispatcher.ts';
 import { anyObject, checked, flag, numberFrom, SimulatorError, text } from '../errors.ts';
-import { Records } from '../records.ts';
-import type { Simulation } from '../simulation.ts';
-
-/** The recording of a call. */
-export interface CallRecording {
-  /** Milliseconds of the simulator's clock. */
-  readonly startedAt: number;
-  /** Whole seconds. */
-  readonly durationSeconds: number;
-  /** Since when it can be downloaded; milliseconds of the simulator's clock. */
-  readonly availableAt: number;
-}
-
-/** A call placed with the simulated dialer. Times are milliseconds of the simulator's clock. */
-export interface Call {
-  /** Equals the `callId` of the webhook bodies (spec, "Call webhook body"). */
-  readonly _id: string;
-  readonly state: 'ongoing' | 'ended';
-  /** The `_id` of the user who placed it. */
-  readonly placedBy: string;
-  /** The service's number. The spec does not show its fields. */
-  readonly fromPhoneNumber: Readonly<Record<string, unknown>>;
-  readonly calledNumber: string;
-  /** Only when known. */
-  readonly calledEmail?: string;
-  /** Only when known. */
-  readonly calledName?: string;
-  readonly createdAt: number;
-  readonly dialedAt: number;
-  readonly endedAt?: number;
-  /** When `call:completed` was sent: a call is logged shortly after its end. */
-  readonly loggedAt?: number;
-  /** The planned duration in milliseconds, for a call that ends by itself. */
-  readonly plannedMs?: number;
-  readonly recorded: boolean;
-  readonly recording?: CallRecording;
-}
+import type { Settings } from '../options.ts';
+import { Records, type ChangeEmitter } from '../records.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import type { Call } from './call.ts';
 
 const CALL = z.strictObject({
   placedBy: z.optional(text()),
@@ -77,12 +47,22 @@ const SERVICE_NUMBER = { number: '+12025550199', label: 'Main line' } as const;
 const RECORDED_AFTER_MS = 1_000;
 const LOGGED_AFTER_MS = 2_000;
 
+/** What is used of the simulation. */
+interface Parts {
+  readonly changes: ChangeEmitter;
+  readonly clock: SimulatorClock;
+  readonly directory: Directory;
+  readonly dispatcher: EventDispatcher;
+  readonly random: SeededRandom;
+  readonly settings: Pick<Settings, 'recordingFirst'>;
+}
+
 /** The calls of the simulated dialer. */
 export class Calls {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
   readonly #calls: Records<Call>;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
     this.#calls = new Records('call', simulation.changes);
   }

@@ -1,7 +1,7 @@
 import type { CallDetails } from '@call-webhooks/core';
 import { SimulatorError } from '../errors.ts';
-import type { EventName, RuleTrigger } from '../rules/rules.ts';
-import type { Call } from './calls.ts';
+import type { EventName, RuleTrigger } from '../rules/rule.ts';
+import type { Call } from './call.ts';
 
 const WHOLE_TEXT = /^\{\{\s*([\w:.-]+)\s*\}\}$/;
 const PLACEHOLDER = /\{\{\s*([\w:.-]+)\s*\}\}/g;

@@ -1,16 +1,30 @@
-import { setMaxListeners } from 'node:events';
 import { sign } from '@call-webhooks/core';
-import { planAttempt, tamper, type AttemptPlan, type ChaosMode } from '../chaos.ts';
-import type { ActionSecret } from '../rules/secrets.ts';
+import { setMaxListeners } from 'node:events';
+import { planAttempt, tamper, type AttemptPlan, type ChaosMode, type Chaos } from '../chaos.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
+import type { Settings } from '../options.ts';
+import type { Rules } from '../rules/rules.ts';
+import type { ActionSecret, Secrets } from '../rules/secrets.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import type { Simulation } from '../simulation.ts';
 import type { Attempt, AttemptResponse, AttemptResult, Delivery } from './delivery.ts';
+import type { Send } from './sender.ts';
 
 /** Ends all attempts. Each one in flight listens to it, and Node would take that for a leak. */
 export function createStop(): AbortController {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   return stop;
+}
+
+/** What an attempt uses of the simulation. */
+export interface AttemptParts {
+  readonly chaos: Chaos;
+  readonly clock: SimulatorClock;
+  readonly random: SeededRandom;
+  readonly rules: Rules;
+  readonly secrets: Secrets;
+  readonly send: Send;
+  readonly settings: Settings;
 }
 
 /** How the scheduler follows an attempt, and how it ends one. */
@@ -35,7 +49,7 @@ type AnsweredAttempt = Attempt & { readonly response: AttemptResponse };
  */
 export async function attemptDelivery(
   delivery: Delivery,
-  simulation: Simulation,
+  simulation: AttemptParts,
   { stop, renew, onAttempt, onResult }: AttemptHooks,
 ): Promise<void> {
   const { settings, chaos, random, rules, clock } = simulation;
@@ -69,7 +83,7 @@ export async function attemptDelivery(
 async function sendInTime(
   attempt: Attempt,
   slowBodyMs: number,
-  { clock, send, settings }: Simulation,
+  { clock, send, settings }: AttemptParts,
   stop: AbortSignal,
   renew: () => void,
 ): Promise<AnsweredAttempt> {
@@ -148,7 +162,7 @@ async function signAttempt(
   url: string,
   attempt: number,
   plan: AttemptPlan,
-  { clock, random, secrets, settings }: Simulation,
+  { clock, random, secrets, settings }: AttemptParts,
 ): Promise<Pick<Attempt, 'request' | 'chaos'>> {
   const { headerPrefix, extraHeaders, timestamps, wallClock } = settings;
   const now = timestamps === 'wall' ? wallClock() : clock.now();

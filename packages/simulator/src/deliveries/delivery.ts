@@ -1,5 +1,5 @@
 import type { ChaosMode } from '../chaos.ts';
-import type { PauseReason } from '../rules/rules.ts';
+import type { PauseReason } from '../rules/rule.ts';
 
 /**
  * - `waiting`: the next attempt is due at `nextAttemptAt`

@@ -1,18 +1,35 @@
-import type { Call } from '../calls/calls.ts';
+import type { Call } from '../calls/call.ts';
 import { callBody, callDetails, fillTemplate, recordingBody } from '../calls/payloads.ts';
-import { planDelivery } from '../chaos.ts';
+import { planDelivery, type Chaos } from '../chaos.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
 import { SimulatorError } from '../errors.ts';
-import type { Action, EventName, Rule } from '../rules/rules.ts';
-import type { Simulation } from '../simulation.ts';
+import type { Settings } from '../options.ts';
+import type { Action, EventName, Rule } from '../rules/rule.ts';
+import type { Rules } from '../rules/rules.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import type { Delivery } from './delivery.ts';
+import type { DeliveryLog } from './log.ts';
+import type { DeliveryScheduler } from './scheduler.ts';
 
 type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
 
+/** What is used of the simulation. */
+interface Parts {
+  readonly chaos: Chaos;
+  readonly clock: SimulatorClock;
+  readonly log: DeliveryLog;
+  readonly random: SeededRandom;
+  readonly rules: Rules;
+  readonly scheduler: DeliveryScheduler;
+  readonly settings: Settings;
+  readonly url: string;
+}
+
 /** Turns events into deliveries: one for each action of each rule that fires. */
 export class EventDispatcher {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
   }
 

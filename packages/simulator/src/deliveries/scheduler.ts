@@ -1,9 +1,11 @@
 import type { Timer } from '../clock/clock.ts';
+import type { InFlightRequests } from '../clock/in-flight-requests.ts';
+import type { Outbox } from '../outbox.ts';
 import { omit } from '../records.ts';
-import type { PauseReason } from '../rules/rules.ts';
-import type { Simulation } from '../simulation.ts';
-import { attemptDelivery, createStop, retryDelay } from './attempt.ts';
+import type { PauseReason } from '../rules/rule.ts';
+import { type AttemptParts, attemptDelivery, createStop, retryDelay } from './attempt.ts';
 import type { Attempt, AttemptResult, Delivery } from './delivery.ts';
+import type { DeliveryLog } from './log.ts';
 
 /** Limits how many tasks run at once. The others wait in order. */
 class Semaphore {
@@ -34,14 +36,21 @@ class Semaphore {
   }
 }
 
+/** What is used of the simulation. */
+interface Parts extends AttemptParts {
+  readonly inFlight: InFlightRequests;
+  readonly log: DeliveryLog;
+  readonly outbox: Outbox;
+}
+
 /** Sends deliveries when they are due, retries them, and pauses rules. */
 export class DeliveryScheduler {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
   readonly #waiting = new Map<string, Timer>();
   #slots: Semaphore;
   #stop = createStop();
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
     this.#slots = new Semaphore(simulation.settings.maxInFlight);
   }

@@ -1,14 +1,15 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseEventSearch } from '@call-webhooks/client';
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { activityEvents, eventMatcher } from '../activity/events.ts';
-import type { Call } from '../calls/calls.ts';
+import type { Call } from '../calls/call.ts';
 import { callBody } from '../calls/payloads.ts';
 import { checked, Refusal, SimulatorError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import { omit } from '../records.ts';
-import type { Action, ActionInput } from '../rules/rules.ts';
+import type { Action } from '../rules/rule.ts';
+import type { ActionInput } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
 import { recordingRoute } from './recording.ts';
 

@@ -1,11 +1,11 @@
 import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
-import type { Call } from '../calls/calls.ts';
+import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos.ts';
 import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
-import type { Mail } from '../outbox.ts';
 import type { Settings } from '../options.ts';
+import type { Mail } from '../outbox.ts';
 import { omit, type Change } from '../records.ts';
-import type { Rule } from '../rules/rules.ts';
+import type { Rule } from '../rules/rule.ts';
 import type { ActionSecret } from '../rules/secrets.ts';
 import type { Simulation } from '../simulation.ts';
 import { latest, receiverOf, search, type Query } from './search.ts';

@@ -1,48 +1,12 @@
 import * as z from 'zod/mini';
+import type { Directory } from '../activity/directory.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
 import { checked, flag, SimulatorError, text } from '../errors.ts';
-import { omit, Records } from '../records.ts';
-import type { Simulation } from '../simulation.ts';
-import { secretText } from './secrets.ts';
-
-/** The event that fires a rule (spec, "Webhook events"). */
-export type RuleTrigger = 'call:started' | 'call:completed';
-
-/** The three events of the service. */
-export type EventName = RuleTrigger | 'call:recording-available';
-
-/** Why a rule is paused. `by-hand` is an addition of the simulator; the other two are the spec's. */
-export type PauseReason = 'responded-404' | 'last-attempt-failed' | 'by-hand';
-
-/** A "Post to webhook" action of a rule. `Secrets` holds its signing secret. */
-export interface Action {
-  readonly _id: string;
-  readonly type: 'webhook';
-  readonly url: string;
-  /** Sent instead of the event's body. The README describes its placeholders. */
-  readonly payload?: unknown;
-  /** `false` for an action saved before signing was introduced: it has no secret. */
-  readonly signed: boolean;
-}
-
-/** A rule, or the call recording webhook, which behaves like one (spec, "What the service does"). */
-export interface Rule {
-  readonly _id: string;
-  readonly kind: 'rule' | 'recording-webhook';
-  readonly name: string;
-  readonly trigger: EventName;
-  /**
-   * A `user` rule fires for the calls of its owner, who gets the emails about it. A `workspace` rule
-   * fires for all calls, and the admins get the emails.
-   */
-  readonly scope: 'user' | 'workspace';
-  /** The `_id` of a user. */
-  readonly ownerId: string;
-  readonly state: 'active' | 'paused';
-  readonly pauseReason?: PauseReason;
-  /** Milliseconds of the simulator's clock. */
-  readonly pausedAt?: number;
-  readonly actions: readonly Action[];
-}
+import type { Settings } from '../options.ts';
+import { omit, Records, type ChangeEmitter } from '../records.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import type { Action, EventName, PauseReason, Rule } from './rule.ts';
+import { secretText, type Secrets } from './secrets.ts';
 
 const isHttpUrl = (url: unknown): boolean => {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
@@ -99,14 +63,32 @@ function defaultName(trigger: EventName, scope: Rule['scope']): string {
   return scope === 'user' ? `I ${mine} a call` : `A teammate ${theirs} a call`;
 }
 
+/** The deliveries of rules that wait: the scheduler has them. */
+interface WaitingDeliveries {
+  onActionsRemoved(ruleId: string): void;
+  onRulePaused(ruleId: string): void;
+  onRuleResumed(ruleId: string): void;
+}
+
+/** What is used of the simulation. */
+interface Parts {
+  readonly changes: ChangeEmitter;
+  readonly clock: SimulatorClock;
+  readonly directory: Directory;
+  readonly random: SeededRandom;
+  readonly scheduler: WaitingDeliveries;
+  readonly secrets: Secrets;
+  readonly settings: Pick<Settings, 'allowExternal'>;
+}
+
 /** The rules of the service, and its call recording webhook. */
 export class Rules {
-  readonly #simulation: Simulation;
+  readonly #simulation: Parts;
   readonly #rules: Records<Rule>;
   /** How many rules and actions were created: their ids derive from it. */
   #created = 0;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: Parts) {
     this.#simulation = simulation;
     this.#rules = new Records('rule', simulation.changes);
   }
