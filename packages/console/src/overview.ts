@@ -1,5 +1,10 @@
 import type { OutcomeCode } from '@call-webhooks/core';
-import { bucketEnd, type DeliverySource, type Health } from '@call-webhooks/core/internal';
+import {
+  bucketEnd,
+  DELIVERY_SOURCES,
+  type DeliverySource,
+  type Health,
+} from '@call-webhooks/core/internal';
 import type { OutcomeLog, SeenProcess } from '@call-webhooks/core/stores';
 import type {
   Overview,
@@ -117,7 +122,7 @@ function periodOf(minutes: Minutes, last: number, length: number, step: number):
   });
   const all = stretch(first, last + 2);
   const sources: Period['sources'] = {};
-  for (const source of ['webhook', 'queue', 'redrive', 'reconcile'] as const) {
+  for (const source of DELIVERY_SOURCES) {
     const counted = sourceOf(all, source);
     if (counted.total > 0) sources[source] = counted;
   }

@@ -1,3 +1,4 @@
+import { DELIVERY_SOURCES } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
 import { invalid } from './http/answer.ts';
 import { OUTCOME_CODES, RESULTS } from './results.ts';
@@ -56,7 +57,7 @@ export const REQUESTS = {
   deliveries: z.strictObject({
     result: oneOf(RESULTS),
     outcome: oneOf(OUTCOME_CODES),
-    source: oneOf(['webhook', 'queue', 'redrive', 'reconcile']),
+    source: oneOf(DELIVERY_SOURCES),
     /** `before` is that of the page before. */
     event: text(),
     call: text(),

@@ -8,6 +8,7 @@ import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import { EventRun } from './run-event.ts';
+import { newWebhookId } from './sender.ts';
 import { isTenantName } from './store/keys.ts';
 
 /** A raw delivery with what is known of it. A `DeadLetter`, and a stored one, is such a delivery. */
@@ -125,7 +126,7 @@ function trustedDelivery(
   return {
     source,
     tenant,
-    webhookId: webhookId ?? `${source}-${crypto.randomUUID()}`,
+    webhookId: webhookId ?? newWebhookId(source),
     timestamp: Math.floor((timestamp?.getTime() ?? now) / 1000),
     receivedAt: now,
     replayUntil: now,

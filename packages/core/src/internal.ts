@@ -15,7 +15,8 @@ export {
   read,
   wrongArgument,
 } from './http/wrong-argument.ts';
-export type { DeliverySource } from './outcomes.ts';
+export { DELIVERY_SOURCES, type DeliverySource } from './outcomes.ts';
+export { claimIdOf, newWebhookId } from './sender.ts';
 export { type OutcomeInfo, STATUS, THROWN_ERRORS } from './outcome-table.ts';
 export { readiness, type ReadyResponse } from './ready.ts';
 export { createReceiverOnFirstUse } from './receiver.ts';

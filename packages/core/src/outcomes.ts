@@ -5,7 +5,10 @@ import { type OutcomeCode, OUTCOMES } from './outcome-table.ts';
  * Where a delivery comes from: the service's request, a queue's worker, a redriven dead letter, or
  * the reconciliation of calls that were missed.
  */
-export type DeliverySource = 'webhook' | 'queue' | 'redrive' | 'reconcile';
+export type DeliverySource = (typeof DELIVERY_SOURCES)[number];
+
+/** All values of `DeliverySource`. */
+export const DELIVERY_SOURCES = ['webhook', 'queue', 'redrive', 'reconcile'] as const;
 
 /** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
 export interface Outcome {

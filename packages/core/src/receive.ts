@@ -10,7 +10,6 @@ import {
 } from './http/request.ts';
 import {
   responseFor,
-  type DeliverySource,
   type PendingOutcome,
   type ReceiverResponse,
   type Result,
@@ -20,11 +19,8 @@ import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import { EventRun } from './run-event.ts';
+import { sourceOf } from './sender.ts';
 import { authenticate } from './signature/verify.ts';
-
-/** What the webhook ids begin with that the command line sends. */
-const REDRIVE = 'redrive-';
-const RECONCILE = 'reconcile-';
 
 /** One HTTP request, as an adapter passes it on. */
 export interface ReceiverRequest {
@@ -74,7 +70,7 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
     // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
     if (!webhookId || !secretId)
       throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
-    pending.source = sentBy(webhookId);
+    pending.source = sourceOf(webhookId);
     pending.webhookId = webhookId;
     pending.secretId = secretId;
     pending.lagMs = Math.max(0, receivedAt - timestamp * 1000);
@@ -97,15 +93,6 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
     }
   }
   return responseFor(reporter.report(startedAt, pending, result, log));
-}
-
-/**
- * The command line sends over the network what it redrives and reconciles, under webhook ids that say
- * so: they are counted as such. Its handler runs as for any other delivery.
- */
-function sentBy(webhookId: string): DeliverySource {
-  if (webhookId.startsWith(REDRIVE)) return 'redrive';
-  return webhookId.startsWith(RECONCILE) ? 'reconcile' : 'webhook';
 }
 
 /**

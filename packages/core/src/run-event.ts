@@ -19,6 +19,7 @@ import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
 import { type AfterCommit, failureResult, reportAfterCommit } from './report/reporter.ts';
+import { claimIdOf } from './sender.ts';
 import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
@@ -162,7 +163,7 @@ export class EventRun implements RunningDelivery {
     const isLeased = queue !== undefined || handle !== undefined; // else there is nothing to protect
     return {
       // What is not from the network is no replay, although its webhook id may be known.
-      webhookId: tenantKey(tenant, source === 'webhook' ? webhookId : `${source}.${token}`),
+      webhookId: tenantKey(tenant, source === 'webhook' ? webhookId : claimIdOf(source, token)),
       replayUntil,
       leaseMs: leaseFor,
       token,

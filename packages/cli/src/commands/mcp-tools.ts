@@ -1,5 +1,5 @@
 import { EVENT_NAMES, eventKey, OUTCOMES } from '@call-webhooks/core';
-import { redactId, tenantKey } from '@call-webhooks/core/internal';
+import { DELIVERY_SOURCES, redactId, tenantKey } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
 import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator';
@@ -174,7 +174,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       'What ended lately in all processes of the receiver: the newest first.',
       {
         outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
-        source: z.enum(['webhook', 'queue', 'redrive', 'reconcile']).optional(),
+        source: z.enum(DELIVERY_SOURCES).optional(),
         before: z.string().max(200).optional().describe('the "before" of the page before'),
         limit: LIMIT,
       },

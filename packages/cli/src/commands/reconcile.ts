@@ -1,4 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
+import { newWebhookId } from '@call-webhooks/core/internal';
 import {
   reconcile,
   type ReconciledEvent,
@@ -248,7 +249,7 @@ function httpReceiver(target: Target): ReconcileReceiver {
   return {
     async deliver(event) {
       const body = Buffer.from(JSON.stringify(event));
-      const answer = await postSigned(body, target, `reconcile-${crypto.randomUUID()}`);
+      const answer = await postSigned(body, target, newWebhookId('reconcile'));
       const { code, message } = endingOf(answer, target, 'Nothing was lost: run it again.');
       return { outcome: code, error: new WebhookError(code, message) };
     },

@@ -6,6 +6,7 @@ import {
   type StoredDeadLetter,
   WebhookError,
 } from '@call-webhooks/core';
+import { claimIdOf, newWebhookId } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { redrive, type RedriveProgress, type RedriveResult } from '@call-webhooks/recovery';
 import type { Command } from 'commander';
@@ -183,8 +184,7 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
     async deliver(input) {
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
-      const webhookId = `redrive-${crypto.randomUUID()}`;
-      const answer = await postSigned(letter.rawBody, target, webhookId);
+      const answer = await postSigned(letter.rawBody, target, newWebhookId('redrive'));
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No dead letter was lost.');
       // Only the receiver knows the new error. The last one that is known keeps the cause.
@@ -205,7 +205,7 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
 async function markDead(store: Store, key: string | undefined): Promise<void> {
   if (key === undefined) return;
   const token = crypto.randomUUID();
-  const claim = { key, token, webhookId: `redrive.${token}`, replayUntil: Date.now() };
+  const claim = { key, token, webhookId: claimIdOf('redrive', token), replayUntil: Date.now() };
   const { status } = await store.admit({ ...claim, leaseMs: 60_000 });
   if (status === 'admitted') await store.complete(key, token, 'dead-lettered');
 }

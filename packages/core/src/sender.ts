@@ -1,0 +1,19 @@
+import type { DeliverySource } from './outcomes.ts';
+
+/** Who sends an event that the service has sent before, or should have sent. */
+export type Sender = Extract<DeliverySource, 'redrive' | 'reconcile'>;
+
+const SENDERS = ['redrive', 'reconcile'] as const satisfies readonly Sender[];
+
+/**
+ * A new webhook id that says who sends a delivery: those of the service are UUIDs. The command line sends
+ * over the network what it redrives and reconciles, and the receiver counts it as such.
+ */
+export const newWebhookId = (sender: Sender): string => `${sender}-${crypto.randomUUID()}`;
+
+/** Who sent a delivery that came over the network, by its webhook id. */
+export const sourceOf = (webhookId: string): DeliverySource =>
+  SENDERS.find((sender) => webhookId.startsWith(`${sender}-`)) ?? 'webhook';
+
+/** The webhook id of a claim for what did not come over the network: it is no replay of anything. */
+export const claimIdOf = (source: DeliverySource, token: string): string => `${source}.${token}`;
