@@ -27,6 +27,15 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => undefined);
 
+/** Ends the process although a server does not close a connection, but not before all is written. */
+function exitSoon(): void {
+  const ENOUGH_MS = 500;
+  setTimeout(() => {
+    if (process.stdout.writableLength > 0) exitSoon();
+    else process.exit();
+  }, ENOUGH_MS).unref();
+}
+
 const { stdin, stdout, stderr, env } = process;
 process.exitCode = await main(process.argv.slice(2), {
   stdin,
@@ -36,3 +45,4 @@ process.exitCode = await main(process.argv.slice(2), {
   signal: controller.signal,
   killed: killing.signal,
 });
+exitSoon();

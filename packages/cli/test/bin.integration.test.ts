@@ -6,18 +6,13 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { receiver, SECRET } from './support/receiver.ts';
+import { program } from './support/program.ts';
+import { receiver } from './support/receiver.ts';
 
 // The program in its own process: signals, closed pipes and real streams.
 const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
-
-const program = (argv: string[], env: Record<string, string> = {}) =>
-  spawn(process.execPath, [...FLAGS, BIN, ...argv], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], NODE_ENV: 'test', CALL_WEBHOOK_SECRET: SECRET, ...env },
-  });
 
 describe('the program as a process', () => {
   const busy = createServer();

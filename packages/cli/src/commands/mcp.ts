@@ -4,7 +4,8 @@ import { createRedactor } from '@call-webhooks/core/internal';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
-import { type App, examples } from '../app.ts';
+import { App, examples } from '../app.ts';
+import { EXIT, Stopped } from '../errors.ts';
 import { toCliError } from '../library-error.ts';
 import { type DoctorOptions, withDoctorOptions } from './doctor.ts';
 import { type Tool, toolsOf } from './mcp-tools.ts';
@@ -38,11 +39,15 @@ async function serve(app: App, options: Options): Promise<undefined> {
   const { io, output, signal } = app;
   if (io.stdin.isTTY === true)
     output.message('An assistant has to start this command: see --help. Press Ctrl-C to stop.');
-  const tools = toolsOf(app, options).filter((tool) => !tool.writes || options.allowWrites);
+  // A tool that waits for a server ends with the assistant that has asked.
+  const gone = new AbortController();
+  const own = new App({ ...io, signal: AbortSignal.any([signal, gone.signal]) });
+  const tools = toolsOf(own, options).filter((tool) => !tool.writes || options.allowWrites);
   const handle = serveStdio(() => serverOf(tools), {
     transport: new StdioServerTransport(io.stdin, io.stdout),
   });
   await finished(io.stdin, { writable: false, signal }).catch(() => undefined);
+  gone.abort(new Stopped(EXIT.done));
   await handle.close();
   return undefined;
 }

@@ -85,8 +85,12 @@ function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions):
     apiToken,
     wire: namedValues('--wire', WIRE_NAMES, wire),
     userAgent,
+    timeout: RESPOND_WITHIN_MS,
   });
 }
+
+/** How long the service may take for a response. GETs are tried four times. */
+const RESPOND_WITHIN_MS = 10_000;
 
 const WIRE_NAMES = [
   'nextParam',

@@ -76,17 +76,42 @@ function simulatorUrl({ env }: Io, given: string | undefined): string {
 
 /** @param url the simulator's origin */
 export function connect(url: string, signal: AbortSignal): Connection {
-  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+  async function request<T>(
+    method: string,
+    path: string,
+    body: unknown,
+    read: (response: Response) => Promise<T> | T,
+  ): Promise<T> {
+    const late = new AbortController();
+    // The clock responds when it has advanced, which may take long.
+    const limit = path.startsWith('/clock/') ? undefined : RESPOND_WITHIN_MS;
+    const timer = limit && setTimeout(() => late.abort(), limit);
+    try {
+      return await read(await respond(method, path, body, AbortSignal.any([signal, late.signal])));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (late.signal.aborted) throw silent(url);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  async function respond(
+    method: string,
+    path: string,
+    body: unknown,
+    end: AbortSignal,
+  ): Promise<Response> {
     const response = await fetch(`${url}/_sim${path}`, {
       method,
-      signal,
+      signal: end,
       redirect: 'error',
       ...(method !== 'GET' && {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body ?? {}),
       }),
     }).catch((error: unknown) => {
-      signal.throwIfAborted();
+      end.throwIfAborted();
       const { code = 'no HTTP' } = ((error as Error).cause ?? {}) as { code?: string };
       throw environmentError(
         `No simulator is running at ${url} (${code}).`,
@@ -96,9 +121,9 @@ export function connect(url: string, signal: AbortSignal): Connection {
     if (response.ok) return response;
     throw await refusal(response, url);
   }
-  const json = async <T>(response: Promise<Response>): Promise<T> => {
+  const json = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     try {
-      return (await (await response).json()) as T;
+      return await request(method, path, body, async (response) => (await response.json()) as T);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw notASimulator(url);
@@ -107,19 +132,28 @@ export function connect(url: string, signal: AbortSignal): Connection {
   return {
     url,
     signal,
-    get: (path, query = {}) => json(request('GET', path + queryString(query))),
-    post: (path, body) => json(request('POST', path, body)),
-    patch: (path, body) => json(request('PATCH', path, body)),
+    get: (path, query = {}) => json('GET', path + queryString(query)),
+    post: (path, body) => json('POST', path, body),
+    patch: (path, body) => json('PATCH', path, body),
     async delete(path) {
-      await request('DELETE', path);
+      await request('DELETE', path, undefined, () => undefined);
     },
     async stream() {
-      const { body } = await request('GET', '/stream');
+      const { body } = await request('GET', '/stream', undefined, (response) => response);
       if (!body) throw notASimulator(url);
       return body;
     },
   };
 }
+
+/** How long a simulator may take for a response, in milliseconds. */
+const RESPOND_WITHIN_MS = 10_000;
+
+const silent = (url: string) =>
+  environmentError(
+    `The server at ${url} did not respond within ${String(RESPOND_WITHIN_MS / 1_000)} s.`,
+    'Is it a simulator? Pass the address of yours: --simulator http://127.0.0.1:PORT',
+  );
 
 const notASimulator = (url: string) =>
   environmentError(

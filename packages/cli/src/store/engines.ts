@@ -38,6 +38,8 @@ interface Opening {
   readonly prefix: string | undefined;
   /** Whether nothing may be written. */
   readonly readOnly: boolean;
+  /** Aborted when nobody needs the store any more: ends connections that are still open. */
+  readonly givenUp: AbortSignal;
 }
 
 type Engine = (opening: Opening) => Promise<Opened>;
@@ -61,10 +63,11 @@ const CONNECT_WITHIN_MS = 5_000;
 const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
     name: 'ioredis',
-    async open({ Redis, Cluster }: typeof import('ioredis'), url) {
+    async open({ Redis, Cluster }: typeof import('ioredis'), url, givenUp) {
       const fast = { connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null };
       const client = new Redis(url, { lazyConnect: true, ...fast });
       const failure = firstError(client);
+      onAbort(givenUp, () => client.disconnect());
       // It rejects with "Connection is closed", whatever the cause.
       await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
       // A user may be forbidden to ask.
@@ -78,6 +81,7 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
           redisOptions: { username, password, tls, ...fast },
         });
         nodes.on('error', ignore);
+        onAbort(givenUp, () => nodes.disconnect());
         // Of a cluster that is down it ends, and the promise never settles.
         const ended = once(nodes, 'end').then(() => {
           throw new Error('The cluster is down. Its command CLUSTER INFO says more.');
@@ -95,10 +99,13 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   },
   {
     name: 'redis',
-    async open({ createClient }: typeof import('redis'), url) {
+    async open({ createClient }: typeof import('redis'), url, givenUp) {
       const socket = { connectTimeout: CONNECT_WITHIN_MS, reconnectStrategy: false } as const;
       const client = createClient({ url, socket });
       const failure = firstError(client);
+      onAbort(givenUp, () => {
+        if (client.isOpen) client.destroy();
+      });
       await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
       return {
         client,
@@ -109,6 +116,9 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
     },
   },
 ];
+
+const onAbort = (signal: AbortSignal, run: () => void) =>
+  signal.addEventListener('abort', run, { once: true });
 
 /** The first error that a client reports: the cause of those that follow. */
 function firstError(client: {
@@ -147,8 +157,8 @@ function redisReport(info: string): StoreReport {
   return { server: `Redis ${version}${isCluster ? ', a cluster' : ''}`, problems };
 }
 
-const openRedis: Engine = async ({ url, prefix }) => {
-  const { client, close, send, info } = await openWithInstalled(REDIS, url);
+const openRedis: Engine = async ({ url, prefix, givenUp }) => {
+  const { client, close, send, info } = await openWithInstalled(REDIS, url, givenUp);
   return {
     store: redisStore(client, { prefix, logger }),
     deadLetters: redisDeadLetters(client, { prefix, logger }),
@@ -179,16 +189,17 @@ async function hasKeys(
   return true;
 }
 
-const POSTGRES: ClientPackage<Connection<PostgresClient>>[] = [
+const POSTGRES: ClientPackage<Promise<Connection<PostgresClient>>>[] = [
   {
     name: 'pg',
-    open({ default: pg }: typeof import('pg'), url) {
+    async open({ default: pg }: typeof import('pg'), url) {
       const pool = new pg.Pool({
         connectionString: url,
         connectionTimeoutMillis: CONNECT_WITHIN_MS,
         max: 4,
       });
       pool.on('error', ignore);
+      (await pool.connect()).release();
       return { client: pool, close: () => pool.end() };
     },
   },
@@ -207,8 +218,8 @@ async function postgresReport(client: PostgresClient): Promise<StoreReport> {
   return { server: `Postgres ${version}`, problems: readOnly === 'on' ? [problem] : [] };
 }
 
-const openPostgres: Engine = async ({ url, prefix: schema }) => {
-  const { client, close } = await openWithInstalled(POSTGRES, url);
+const openPostgres: Engine = async ({ url, prefix: schema, givenUp }) => {
+  const { client, close } = await openWithInstalled(POSTGRES, url, givenUp);
   const store = postgresStore(client, { schema });
   return {
     store,
@@ -243,11 +254,11 @@ const sqliteClients = (readOnly: boolean): ClientPackage<Handle>[] => [
   },
 ];
 
-const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) => {
+const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly, givenUp }) => {
   const file = url.slice('sqlite:'.length);
   // A wrong path would make a new, empty file.
   if (!existsSync(file)) throw environmentError(`There is no file ${file}.`, 'Check the path.');
-  const handle = await openWithInstalled(sqliteClients(readOnly), file);
+  const handle = await openWithInstalled(sqliteClients(readOnly), file, givenUp);
   const close = () => Promise.resolve(handle.close());
   const db = readOnly ? withoutSetup(handle) : handle;
   try {
@@ -310,7 +321,8 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
 /** A package, and how it opens a URL. */
 interface ClientPackage<Client> {
   readonly name: string;
-  readonly open: (module: never, url: string) => Client;
+  /** @param givenUp ends a connection */
+  readonly open: (module: never, url: string, givenUp: AbortSignal) => Client;
 }
 
 /**
@@ -321,10 +333,11 @@ interface ClientPackage<Client> {
 async function openWithInstalled<Client>(
   packages: readonly ClientPackage<Client>[],
   url: string,
+  givenUp: AbortSignal,
 ): Promise<Client> {
   for (const { name, open } of packages) {
     const loaded = await load(name);
-    if (loaded !== undefined) return open(loaded as never, url);
+    if (loaded !== undefined) return open(loaded as never, url, givenUp);
   }
   const names = packages.map(({ name }) => name).filter((name) => !name.startsWith('node:'));
   throw environmentError(

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, environmentError } from '../errors.ts';
 import { ENGINES, type OpenedStore } from './engines.ts';
+import { answeringInTime, closeInTime, OPEN_WITHIN_MS, within } from './time-limit.ts';
 
 /** The flags that name a store. */
 export interface StoreOptions {
@@ -27,12 +28,14 @@ export const isStoreGiven = ({ io }: App, { store }: StoreOptions): boolean =>
   (store ?? io.env[STORE_VARIABLE] ?? '') !== '';
 
 /**
- * Opens the store that the flags or the environment name, and closes it when the work has ended.
+ * Opens the store that the flags or the environment name, and closes it when the work has ended. A server
+ * that does not answer is given up after some seconds. Ctrl-C ends the opening at once, and also work that
+ * writes nothing.
  * @param readOnly whether nothing may be written
  * @throws CliError 2 for a URL that is none, 3 when the store fails; and what else the work throws
  */
 export async function withStore<T>(
-  { io }: App,
+  { io, signal }: App,
   { store, prefix }: StoreOptions,
   work: (opened: OpenedStore) => Promise<T>,
   readOnly = false,
@@ -51,15 +54,21 @@ export async function withStore<T>(
       'The URL of the store has a #, which ends a URL.',
       'In a password, write it as %23; also %2F for /, %3F for ? and %40 for @.',
     );
+  const given = new AbortController();
   try {
-    const opened = await engine({ url, prefix, readOnly });
+    const opening = engine({ url, prefix, readOnly, givenUp: given.signal });
+    const opened = await within(opening, signal, OPEN_WITHIN_MS);
     try {
-      return await work(opened);
+      const working = work(answeringInTime(opened));
+      return await (readOnly ? within(working, signal) : working);
     } finally {
-      await opened.close();
+      await closeInTime(opened.close);
     }
   } catch (error) {
+    signal.throwIfAborted();
     throw isOfStore(error) ? storeError(error) : error;
+  } finally {
+    given.abort();
   }
 }
 

@@ -1,0 +1,32 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { answeringInTime, closeInTime, within } from '../src/store/time-limit.ts';
+
+afterEach(() => jest.useRealTimers());
+const never = () => new Promise<never>(() => undefined);
+
+test('a server that stops answering fails each call of a store, and those of its parts', async () => {
+  jest.useFakeTimers();
+  const store = answeringInTime({ peek: never, log: { read: never }, count: () => 3 });
+  const failed = Promise.all(
+    [store.peek(), store.log.read()].map((call) => call.catch((error: Error) => error.message)),
+  );
+  await jest.advanceTimersByTimeAsync(30_000);
+  const message = 'The server of the store did not answer within 30 s.';
+  expect(await failed).toEqual([message, message]);
+  expect(store.count()).toBe(3);
+});
+
+test('what ends in time keeps its result, and leaves no timer behind', async () => {
+  jest.useFakeTimers();
+  expect(await within(Promise.resolve(1), undefined, 5_000)).toBe(1);
+  await expect(within(Promise.reject(new Error('no')), undefined, 5_000)).rejects.toThrow('no');
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test('closing waits for two seconds, whatever becomes of it', async () => {
+  jest.useFakeTimers();
+  const closed = closeInTime(never);
+  await jest.advanceTimersByTimeAsync(2_000);
+  await closed;
+  await closeInTime(() => Promise.reject(new Error('gone')));
+});
