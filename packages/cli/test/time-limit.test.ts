@@ -1,14 +1,18 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { answeringInTime, closeInTime, within } from '../src/store/time-limit.ts';
 
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+});
 const never = () => new Promise<never>(() => undefined);
 
 test('a server that stops answering fails each call of a store, and those of its parts', async () => {
   jest.useFakeTimers();
   const store = answeringInTime({ peek: never, log: { read: never }, count: () => 3 });
   const failed = Promise.all(
-    [store.peek(), store.log.read()].map((call) => call.catch((error: Error) => error.message)),
+    [store.peek(), store.log.read()].map((call) =>
+      call.catch((error: unknown) => (error as Error).message),
+    ),
   );
   await jest.advanceTimersByTimeAsync(30_000);
   const message = 'The server of the store did not answer within 30 s.';
