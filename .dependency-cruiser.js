@@ -1,0 +1,96 @@
+// Which file may import which. Imports of types count as imports of values do.
+
+/** The layers of core, the highest first. A file imports from its own layer and from lower ones. */
+const CORE_LAYERS = [
+  ['index', 'stores', 'internal', 'node', 'web'],
+  ['lifecycle', 'ready'],
+  ['receiver', 'worker/'],
+  ['receive', 'deliver', 'health'],
+  ['run-event'],
+  ['receiver-parts'],
+  ['options', 'in-flight'],
+  ['signature/', 'dead-letters/'],
+  ['events/(?!call-details)'],
+  ['http/', 'store/', 'port-health'],
+  ['delivery'],
+  ['report/', 'check-options'],
+  ['errors', 'outcomes', 'time'],
+  ['outcome-table', 'events/call-details', 'queue', 'bag', 'defined', 'platform/'],
+];
+const paths = (rooms) =>
+  `^packages/core/src/(${rooms.map((room) => (/[/)]$/.test(room) ? room : `${room}\\.ts$`)).join('|')})`;
+
+const ADAPTERS_AND_STORES =
+  'express|fastify|next|nest|adapters|cloudflare|redis|postgres|sqlite|mysql|opentelemetry';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: 'no-circle',
+      comment: 'Two files that need each other can only be understood together.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    ...CORE_LAYERS.slice(1).map((rooms, index) => ({
+      name: 'core-layers-point-down',
+      comment: 'A layer of core imports lower layers only (contributors/architecture.md).',
+      severity: 'error',
+      from: { path: paths(rooms) },
+      to: { path: paths(CORE_LAYERS.slice(0, index + 1).flat()) },
+    })),
+    {
+      name: 'core-file-has-a-layer',
+      comment: 'Name the file in CORE_LAYERS.',
+      severity: 'error',
+      from: {},
+      to: { path: '^packages/core/src/', pathNot: paths(CORE_LAYERS.flat()) },
+    },
+    {
+      name: 'core-has-no-framework',
+      comment: 'Core runs everywhere, and imports three libraries.',
+      severity: 'error',
+      from: { path: '^packages/core/src/' },
+      to: {
+        pathNot: '^packages/core/src/|node_modules/(lru-cache|raw-body|zod)/',
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'core-needs-no-node',
+      comment: 'Only these files of core use modules of Node: others run on Workers and the edge.',
+      severity: 'error',
+      from: {
+        path: '^packages/core/src/',
+        pathNot: '^packages/core/src/(platform/node|http/node-body|node)\\.ts$',
+      },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'only-core',
+      comment: 'Adapters and stores import core, and never each other.',
+      severity: 'error',
+      from: { path: `^packages/(${ADAPTERS_AND_STORES})/` },
+      to: { path: '^packages/', pathNot: '^packages/($1|core)/' },
+    },
+    {
+      name: 'core-contract-and-client-import-no-package',
+      severity: 'error',
+      from: { path: '^packages/(core|contract|client)/' },
+      to: { path: '^packages/', pathNot: '^packages/$1/' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/|generated' },
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@call-webhooks/source', 'import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.json', '.d.ts'],
+    },
+  },
+};
