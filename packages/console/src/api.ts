@@ -8,7 +8,7 @@ import type { ConsoleAction, ConsoleSettings } from './options.ts';
 import { OverviewReader } from './overview.ts';
 import { newReconcile, runReconcile } from './reconcile.ts';
 import { newRedrive, runRedrive, type RedriveWhat } from './redrive.ts';
-import { checked, queryOf, REQUESTS, type RedriveRequest } from './requests.ts';
+import { checked, isStorable, queryOf, REQUESTS, type RedriveRequest } from './requests.ts';
 import { outcomeTable } from './results.ts';
 import { SharedTask, taskStore } from './tasks.ts';
 
@@ -188,7 +188,10 @@ export class Api {
 const MAX_ID = 300;
 
 function idOf({ parameters: [id = ''] }: Call): string {
-  if (id === '' || id.length > MAX_ID) throw invalid('expected an id');
+  if (id === '' || id.length > MAX_ID || !isStorable(id))
+    throw invalid(
+      `expected an id of 1 to ${String(MAX_ID)} characters, without control characters`,
+    );
   return id;
 }
 

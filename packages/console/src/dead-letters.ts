@@ -1,9 +1,4 @@
-import {
-  WebhookError,
-  type DeadLetters,
-  type Logger,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+import type { DeadLetters, Logger, StoredDeadLetter } from '@call-webhooks/core';
 import { redactId } from '@call-webhooks/core/internal';
 import type {
   DeadJobs,
@@ -20,7 +15,7 @@ import type {
   DeadLettersPage,
   DeliveryRow,
 } from './api-types.ts';
-import { invalid, RequestError } from './http/answer.ts';
+import { RequestError } from './http/answer.ts';
 import type { DeadLetterSelection, DeadLettersQuery } from './requests.ts';
 import { askStore } from './store-calls.ts';
 
@@ -201,17 +196,8 @@ export class DeadLetterReader {
     return this.#letters.list({ ...filter, limit: PAGE_OF_STORE, cursor });
   }
 
-  async #ask<T>(asked: Promise<T>): Promise<T> {
-    return askStore(
-      this.#logger,
-      'store of dead letters',
-      asked.catch((error: unknown) => {
-        // Its message names what is wrong with the query, and never a value.
-        if (error instanceof WebhookError && error.code === 'invalid-options')
-          throw invalid(error.message.replace(/\.$/, ''));
-        throw error;
-      }),
-    );
+  #ask<T>(asked: Promise<T>): Promise<T> {
+    return askStore(this.#logger, 'store of dead letters', asked);
   }
 }
 

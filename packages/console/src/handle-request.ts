@@ -8,6 +8,7 @@ import {
   RequestError,
   type Answer,
 } from './http/answer.ts';
+import type { RefusalLog } from './http/refusals.ts';
 import { operatorOf, type KnownOperator } from './http/operator.ts';
 import { checkChange, checkRead, type MountedRequest } from './http/request.ts';
 import type { ConsoleSettings } from './options.ts';
@@ -17,6 +18,7 @@ import { logFailure } from './store-calls.ts';
 export async function handleRequest(
   settings: ConsoleSettings,
   api: Api,
+  refusals: RefusalLog,
   request: MountedRequest,
 ): Promise<Answer> {
   const { authorize, logger, signIn } = settings;
@@ -26,6 +28,7 @@ export async function handleRequest(
     return await answerTo(settings, api, request, operator);
   } catch (error) {
     if (error instanceof RequestError) {
+      refusals.add(error, request);
       const isRefused = error.code === 'unauthorized' || error.code === 'unavailable';
       return isRefused && isForPerson(request) ? refusedAnswer(error, signIn) : error.answer;
     }

@@ -1,6 +1,7 @@
 import { callHook, waitAtMost } from '@call-webhooks/core/internal';
 import { Api } from './api.ts';
 import { handleRequest } from './handle-request.ts';
+import { RefusalLog } from './http/refusals.ts';
 import {
   fastifyMount,
   fetchMount,
@@ -57,11 +58,15 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
     logDone(logger, action, `${by ?? 'somebody'} ${DONE[action.action]}${which}`);
     if (onAction) callHook(onAction, { ...action });
   });
-  const handle = handleRequest.bind(undefined, settings, api);
+  const refusals = new RefusalLog(logger);
+  const handle = handleRequest.bind(undefined, settings, api, refusals);
   return Object.assign(nodeMount(handle, path), {
     fetch: fetchMount(handle, path),
     fastify: fastifyMount(handle),
-    close: () => waitAtMost(1_000, api.close()),
+    close: () => {
+      refusals.close();
+      return waitAtMost(1_000, api.close());
+    },
   });
 }
 

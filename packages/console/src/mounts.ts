@@ -1,6 +1,7 @@
 import type * as NodeBodies from '@call-webhooks/core/node';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { invalid, RequestError, type Answer } from './http/answer.ts';
 import { pathBelow, splitUrl, type MountedRequest } from './http/request.ts';
 
@@ -28,6 +29,8 @@ const BODY_TIMEOUT_MS = 10_000;
 /** @param mount the path of the console where the framework does not know it */
 export function nodeMount(handle: Handle, mount: string): NodeMount {
   return (request, response, next) => {
+    if (!isNodeRequest(request) || !isNodeResponse(response))
+      throw unknownForm('console', NODE_FORM);
     const { url = '/', originalUrl = url, baseUrl = '' } = request as FrameworkRequest;
     const below = baseUrl === '' ? mount : '';
     const path = pathBelow(below, splitUrl(url).path || '/');
@@ -37,6 +40,26 @@ export function nodeMount(handle: Handle, mount: string): NodeMount {
       void answerNode(handle, request, response, { url, documentUrl: originalUrl, mount: below });
   };
 }
+
+const isNodeRequest = (given: unknown) =>
+  typeof (given as Partial<IncomingMessage> | undefined)?.on === 'function' &&
+  typeof (given as IncomingMessage).headers === 'object';
+
+const isNodeResponse = (given: unknown) =>
+  typeof (given as Partial<ServerResponse> | undefined)?.writeHead === 'function';
+
+const NODE_FORM =
+  "the request and the response of node:http or Express. In Koa, set the option path and use app.use((ctx, next) => ctx.path.startsWith('/ops/webhooks') ? ((ctx.respond = false), console(ctx.req, ctx.res)) : next()). In Fastify, register console.fastify. Everywhere else, answer with console.fetch(request)";
+const FETCH_FORM =
+  "fetch's Request. In SvelteKit pass event.request, in Hono c.req.raw; for node:http, Express and Koa call the console itself. A function that gets an event instead of a Request, as on AWS Lambda, needs an adapter that makes one";
+const FASTIFY_FORM =
+  "an instance of Fastify: app.register(console.fastify, { prefix: '/ops/webhooks' }). It is a plugin, not a handler";
+
+/** What a framework passes that the console does not know must not end in a request that nobody answers. */
+const unknownForm = (name: string, expected: string) =>
+  new WebhookError('invalid-options', `${name} was not called with ${expected}.`, {
+    docs: docsUrl('console.md#mounting'),
+  });
 
 const isOwnPath = (path = '/') => /^\/(?:$|(?:api|assets)(?:\/|$))/.test(path);
 
@@ -142,6 +165,7 @@ export type FetchMount = (request: Request) => Promise<Response>;
 /** @param mount the path of the console, without a slash at its end */
 export function fetchMount(handle: Handle, mount: string): FetchMount {
   return async (request) => {
+    if (!isFetchRequest(request)) throw unknownForm('console.fetch', FETCH_FORM);
     const { method, headers } = request;
     const { path, query } = splitUrl(request.url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, ''));
     const answer = await handle({
@@ -158,6 +182,10 @@ export function fetchMount(handle: Handle, mount: string): FetchMount {
     return new Response(body, { status: answer.status, headers: answer.headers });
   };
 }
+
+const isFetchRequest = (given: unknown) =>
+  typeof (given as Partial<Request> | undefined)?.url === 'string' &&
+  typeof (given as Partial<Request>).headers?.get === 'function';
 
 /** @throws RequestError `body-too-large`, `invalid-request` */
 async function readJson(request: Request): Promise<unknown> {
@@ -233,6 +261,8 @@ const WITHOUT_PREFIX =
 export function fastifyMount(handle: Handle): FastifyMount {
   return (instance, _options, done) => {
     const scope: CallableScope = instance;
+    if (typeof (instance as Partial<FastifyScope> | undefined)?.addContentTypeParser !== 'function')
+      throw unknownForm('console.fastify', FASTIFY_FORM);
     const respond: FastifyRoute = (request, reply) => {
       reply.hijack();
       const { url = '/' } = request.raw;

@@ -14,6 +14,7 @@ import type {
   SecretUse,
   SourceCounts,
 } from './api-types.ts';
+import { maskedFieldName } from '@call-webhooks/recovery/internal';
 import { RequestError } from './http/answer.ts';
 import type { ConsoleSettings } from './options.ts';
 import { RESULTS, resultOf } from './results.ts';
@@ -89,7 +90,13 @@ export class OverviewReader {
       report.catch(() => (this.#health = undefined));
     }
     const { at, report } = this.#health;
-    return { ...(await report), checkedAt: at };
+    const health = await report;
+    // The keys of a body may be names of people.
+    const unknownFields = health.unknownFields?.map(({ fields, ...unknown }) => ({
+      ...unknown,
+      fields: fields.map(maskedFieldName),
+    }));
+    return { ...health, ...(unknownFields && { unknownFields }), checkedAt: at };
   }
 }
 

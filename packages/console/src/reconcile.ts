@@ -9,7 +9,7 @@ import {
 } from '@call-webhooks/recovery';
 import type { MissReason, ReconcileTask } from './api-types.ts';
 import type { DeliveryReader } from './deliveries.ts';
-import { RequestError } from './http/answer.ts';
+import { invalid, RequestError } from './http/answer.ts';
 import type { ConsoleReconcile, ConsoleSettings } from './options.ts';
 import { type OverviewReader, sourceOf } from './overview.ts';
 import type { ReconcileRequest } from './requests.ts';
@@ -40,6 +40,8 @@ export function newReconcile(
 ) {
   const now = clock.now();
   const until = Math.min(asked ?? now - SETTLE_FOR_MS, now);
+  if (askedSince >= until)
+    throw invalid('since: expected a time before until, which is 10 minutes ago by default');
   // What was handled before would look missed, and would be run again.
   const { rememberFor, peek } = options?.store ?? receiver.store;
   if (dryRun && !peek)

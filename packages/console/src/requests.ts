@@ -10,11 +10,17 @@ const MAX_WAIT_MS = 20_000;
 /** The last millisecond that a `Date` can have. */
 const END_OF_TIME = 8.64e15;
 
+/** Databases refuse NUL and halves of surrogate pairs. No id, name or search of a person has them. */
+export const isStorable = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(text);
+
 // The messages hold nothing of the request.
 const someText = () =>
   z
     .string('expected a text')
-    .check(z.maxLength(MAX_TEXT, `it has more than ${MAX_TEXT} characters`));
+    .check(
+      z.maxLength(MAX_TEXT, `it has more than ${MAX_TEXT} characters`),
+      z.refine(isStorable, 'it has a control character, or half of a character'),
+    );
 const text = () => z.optional(someText());
 const oneOf = <const Text extends string>(texts: readonly Text[]) =>
   z.optional(z.enum(texts as readonly [Text, ...Text[]], `expected one of ${texts.join(', ')}`));

@@ -1,6 +1,6 @@
-import type { Logger } from '@call-webhooks/core';
+import { WebhookError, type Logger } from '@call-webhooks/core';
 import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
-import { RequestError } from './http/answer.ts';
+import { invalid, RequestError } from './http/answer.ts';
 
 /** How long a store may take to answer a request; milliseconds. */
 const STORE_MS = 5_000;
@@ -25,15 +25,21 @@ export async function inTime<T>(asked: Promise<T>, ms: number, problem: string):
   }
 }
 
+/** What stores throw for a condition or a cursor that they cannot use. */
+const REFUSALS: readonly string[] = ['invalid-options', 'invalid-cursor'];
+
 /**
  * Asks a store, and logs why it fails.
  * @param what names the store: `'store of dead letters'`
- * @throws RequestError `store-unavailable`
+ * @throws RequestError `store-unavailable`; `invalid-request` if the store refuses what it was asked
  */
 export async function askStore<T>(logger: Logger, what: string, asked: Promise<T>): Promise<T> {
   try {
     return await inTime(asked, STORE_MS, `The ${what} did not respond`);
   } catch (error) {
+    // These messages say what is wrong, and never quote a value.
+    if (error instanceof WebhookError && REFUSALS.includes(error.code))
+      throw invalid(error.message.replace(/\.$/, ''));
     logFailure(logger, `the ${what} failed`, error);
     throw new RequestError('store-unavailable', `The ${what} failed. The log has its error.`);
   }

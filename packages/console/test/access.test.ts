@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { WebhookError } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
-import { basicAuth, createConsole } from '../src/index.ts';
+import { basicAuth, createConsole, type Decision } from '../src/index.ts';
 import { codeOf, open, OWN_PAGE, withLetter, type Options } from './support.ts';
 
 const GETS = [
@@ -148,7 +148,8 @@ async function attack(headers: Record<string, string | undefined>, options: Opti
     codes.add(await codeOf(response));
   }
   expect(await deadLetters.count()).toBe(1);
-  expect(logger.lines.filter((line) => line.includes('console:'))).toEqual([]);
+  const told = logger.lines.filter((line) => line.includes('console:'));
+  expect(told.filter((line) => !line.includes('requests were refused'))).toEqual([]);
   return [...codes];
 }
 
@@ -248,5 +249,69 @@ describe('createConsole fails at once', () => {
     expect(started({ receiver: { deliver: () => undefined } })).toThrow(/object with health/);
     await started({ receiver: hook.receiver, reconcile: { client } })().close();
     await hook.receiver.close();
+  });
+});
+
+describe('a refused request leaves a trace', () => {
+  const lines = ({ logger }: ReturnType<typeof open>) =>
+    logger.entries.filter(({ message }) => message.includes('requests were refused'));
+
+  it('at once, and then once a minute however many there are, without what was sent', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance'] });
+    try {
+      const opened = open({ authorize: basicAuth({ ada: 'correct horse battery' }) });
+      const guess = (text: string) => ({
+        headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` },
+      });
+      await opened.ask('/api/session');
+      expect(lines(opened)).toEqual([]); // the browser asks whether it has to sign in
+      await opened.ask('/api/session', guess('mallory:hunter2hunter2hunter2'));
+      expect(lines(opened)).toMatchObject([{ fields: { refused: { unauthorized: 1 } } }]);
+      for (let n = 0; n < 500; n++) await opened.ask('/api/session', guess(`mallory:guess-${n}`));
+      expect(lines(opened)).toHaveLength(1);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(lines(opened)).toHaveLength(2);
+      expect(lines(opened)[1]).toMatchObject({
+        fields: { refused: { unauthorized: 500 } },
+        message: expect.stringContaining('500 that authorize refused'),
+      });
+      await jest.advanceTimersByTimeAsync(600_000);
+      expect(lines(opened)).toHaveLength(2);
+      const written = JSON.stringify(opened.logger.entries);
+      expect(written).not.toMatch(/hunter2|guess-|mallory|Basic /);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('of every kind: an expired session, another origin, a change by who may only read', async () => {
+    let decision: Decision = false;
+    const opened = open({ authorize: () => decision });
+    await opened.ask('/api/session');
+    decision = { name: 'Bob', canWrite: false };
+    await opened.send('/api/redrive', { all: true });
+    await opened.send('/api/redrive', { all: true }, { 'sec-fetch-site': 'cross-site' });
+    await opened.ask('/api/overview', { headers: { 'sec-fetch-site': 'cross-site' } });
+    await opened.ask('/api/overview?a=b'); // a mistake is no refusal
+    await opened.console.close();
+    expect(lines(opened).map(({ fields }) => fields['refused'])).toEqual([
+      { unauthorized: 1 },
+      { 'read-only': 1, 'cross-origin': 2 },
+    ]);
+    expect(JSON.stringify(opened.logger.entries)).not.toContain('evil.test');
+  });
+
+  it.each([
+    ['203.0.113.77', '203.0.113.0/24'],
+    ['::ffff:203.0.113.77', '203.0.113.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['<script>', undefined],
+  ])('with the network of %s, and not the address', async (ip, network) => {
+    const opened = open({ authorize: () => false });
+    const request = Object.assign(new Request('https://ops.test/ops/webhooks'), { ip });
+    await opened.console.fetch(request);
+    const [line] = lines(opened);
+    expect(line?.fields['networks']).toEqual(network === undefined ? undefined : [network]);
+    expect(JSON.stringify(line)).not.toContain(ip);
   });
 });

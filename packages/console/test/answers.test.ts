@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { DeadLettersPage } from '../src/api-types.ts';
+import { WebhookError } from '@call-webhooks/core';
+import type { DeadLettersPage, Overview } from '../src/api-types.ts';
 import { callBody, codeOf, failing, open, withLetter } from './support.ts';
 
 describe('every answer', () => {
@@ -104,6 +105,23 @@ it.each([
   ['dead-letters?limit=1e2', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?offset=-1', 'offset: expected a whole number from 0'],
   ['dead-letters?reason=bad', 'reason: expected one of handler-failed, invalid-payload'],
+  ['dead-letters?since=5', 'expected only event, tenant, text, reason, cause, offset, limit'],
+  ['dead-letters?cursor=x', 'expected only event, tenant'],
+  ['dead-letters?ids=1', 'expected only event, tenant'],
+  ['dead-letters?limit=0', 'limit: expected a whole number from 1 to 200'],
+  ['dead-letters?limit=NaN', 'limit: expected a whole number from 1 to 200'],
+  ['dead-letters?event=%00', 'event: it has a control character'],
+  [`dead-letters?tenant=${'x'.repeat(129)}`, 'Invalid options of list: tenant: expected'],
+  ['deliveries?tenant=a%00b', 'tenant: it has a control character'],
+  ['deliveries?before=nonsense', 'This cursor is not one that this list gave'],
+  ['deliveries?before=-1', 'This cursor is not one that this list gave'],
+  ['deliveries?before=9e99', 'This cursor is not one that this list gave'],
+  ['deliveries/a%00b', 'expected an id of 1 to 300 characters'],
+  [`calls/${'x'.repeat(301)}`, 'expected an id of 1 to 300 characters'],
+  ['calls/c%001', 'expected an id of 1 to 300 characters'],
+  ['calls/c1?tenant=%0a', 'tenant: it has a control character'],
+  ['calls/c1?since=1', 'expected only tenant'],
+  ['dead-letters/%00', 'expected an id of 1 to 300 characters'],
 ])('api/%s is refused, with what is wrong', async (path, problem) => {
   const response = await open().ask(`/api/${path}`);
   expect(response.status).toBe(400);
@@ -117,6 +135,8 @@ it.each<[string, unknown, string]>([
   ['redrive', { ids: [] }, 'ids: expected 1 to 500 ids'],
   ['redrive', { ids: Array.from({ length: 501 }, () => 'x') }, 'ids: expected 1 to 500 ids'],
   ['redrive', { ids: [1] }, 'ids: expected a text'],
+  ['redrive', { ids: ['a\u0000b'] }, 'ids: it has a control character'],
+  ['redrive', { filter: { tenant: '\ud800' } }, 'filter: it has a control character'],
   ['redrive', { filter: { name: 'x' } }, 'filter: expected conditions'],
   ['redrive', { filter: { text: 5 } }, 'filter: expected a text'],
   ['redrive', { all: true, waitMs: 20_001 }, 'waitMs: expected a whole number from 0 to 20000'],
@@ -129,6 +149,47 @@ it.each<[string, unknown, string]>([
   expect(response.status).toBe(400);
   expect(await response.text()).toContain(`The request cannot be used: ${problem}`);
   expect(await deadLetters.count()).toBe(1);
+});
+
+it('a store that refuses a condition is no store that fails, whatever the store', async () => {
+  const refused = new WebhookError('invalid-options', 'tenant: expected 1 to 128 characters.');
+  const { ask, deadLetters, logger } = open();
+  deadLetters.count = () => Promise.reject(refused);
+  const response = await ask('/api/dead-letters?tenant=acme');
+  expect([response.status, await codeOf(response)]).toEqual([400, 'invalid-request']);
+  expect(logger.lines).toEqual([]);
+});
+
+it('nothing that others chose hides in an answer, or looks like a line of its own', async () => {
+  const { deliver, ask, get, deadLetters } = open({ receiving: { on: failing, maxAttempts: 1 } });
+  await deliver(callBody('c\u202e1\n2\u200b'));
+  const [letter] = (await deadLetters.list()).letters;
+  const error = 'odd\u202etext\u2028Everything is fine\u{e0041}\n';
+  const rawBody = new TextEncoder().encode('{"note":"a\u202eb\\n"}');
+  const put = { ...(await deadLetters.get(letter!.id))!, error, rawBody, tenant: 'ac\u2066me' };
+  deadLetters.list = () => Promise.resolve({ letters: [{ ...put, bytes: 9 }] });
+  deadLetters.get = () => Promise.resolve(put);
+  for (const path of ['dead-letters', `dead-letters/${put.id}`, 'deliveries', 'calls/c%E2%80%AE1'])
+    expect([path, await (await ask(`/api/${path}`)).text()]).toEqual([
+      path,
+      expect.not.stringMatching(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u),
+    ]);
+  const page = await get<DeadLettersPage>('/api/dead-letters');
+  expect(page.letters[0]?.error).toBe(
+    'odd\\u202etext\\u2028Everything is fine\\udb40\\udc41\\u000a',
+  );
+  expect(page.tenants).toEqual(['ac\\u2066me']);
+});
+
+it('keys of a body that may be names are masked in what the health says', async () => {
+  const on = { 'call:completed': () => undefined };
+  const { deliver, get } = open({ receiving: { on } });
+  const body = { eventName: 'call:completed', callId: 'c1', 'Zelda Quixotic': 3, ended_on: 5 };
+  await deliver(JSON.stringify(body));
+  const { health } = await get<Overview>('/api/overview');
+  const fields = health.unknownFields?.flatMap((unknown) => unknown.fields) ?? [];
+  expect(fields).toContain('ended_on');
+  expect(fields.join()).not.toMatch(/Zelda|Quixotic/);
 });
 
 describe('the page', () => {

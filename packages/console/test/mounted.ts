@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
 import { getRequestListener } from '@hono/node-server';
-import { serveLocally } from '@call-webhooks/contract-tests';
+import { collectingLogger, serveLocally } from '@call-webhooks/contract-tests';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
 import express from 'express';
@@ -19,7 +19,7 @@ export function make(options: Partial<ConsoleOptions> = {}) {
   const receiver = createReceiver({ secret, on: { 'call:completed': () => undefined } });
   const authorize: ConsoleOptions['authorize'] = ({ headers }) =>
     headers.get('x-user') === 'ada' && { name: 'Ada' };
-  const console = createConsole({ receiver, authorize, ...options });
+  const console = createConsole({ receiver, authorize, logger: collectingLogger(), ...options });
   closing.push(() => console.close());
   const hook = nodeHandler(receiver);
   return { receiver, console, hook };

@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { serveLocally, startSender } from '@call-webhooks/contract-tests';
 import express from 'express';
 import fastify from 'fastify';
+import Koa from 'koa';
 import type { CallTimeline } from '../src/api-types.ts';
 import { apps, closing, make, secret } from './mounted.ts';
 import { callBody } from './support.ts';
@@ -178,3 +179,58 @@ async function rawRequest(
   await once(response, 'end');
   return { status: response.statusCode ?? 0 };
 }
+
+describe('a form that the console does not know is refused, with what to do', () => {
+  const { console } = make({ path: '/ops/webhooks' });
+  const request = new Request('https://ops.test/ops/webhooks');
+  const wrong = (message: RegExp) =>
+    expect.objectContaining({
+      code: 'invalid-options',
+      message: expect.stringMatching(message),
+    });
+
+  it.each<[string, unknown[]]>([
+    ['a context of Koa', [{ req: {}, res: {}, url: '/', headers: {} }, () => undefined]],
+    ['an event of AWS Lambda', [{ rawPath: '/ops/webhooks', headers: {} }, {}]],
+    ["fetch's Request", [request]],
+    ['an event of SvelteKit', [{ request, url: new URL(request.url) }]],
+    ['a request and a reply of Fastify', [{ raw: {} }, { raw: {} }]],
+    ['nothing', []],
+  ])('%s for node:http', (_what, given) => {
+    const call = console as unknown as (...given: unknown[]) => void;
+    expect(() => call(...given)).toThrow(
+      wrong(/^console was not called with .*Koa.*console\.fetch/s),
+    );
+  });
+
+  it.each<[string, unknown[]]>([
+    ['a context of Hono', [{ req: { raw: request } }]],
+    ['an event of SvelteKit', [{ request, url: new URL(request.url) }]],
+    ['an event of AWS Lambda', [{ rawPath: '/ops/webhooks', headers: {} }, {}]],
+    ['a request of node:http', [{ url: '/ops/webhooks', headers: {}, method: 'GET' }, {}]],
+    ['nothing', []],
+  ])('%s for fetch', async (_what, given) => {
+    const call = console.fetch as unknown as (...given: unknown[]) => Promise<Response>;
+    await expect(call(...given)).rejects.toEqual(wrong(/event\.request.*c\.req\.raw/s));
+  });
+
+  it('a handler for Fastify', () => {
+    const call = console.fastify as unknown as (...given: unknown[]) => void;
+    expect(() => call({ raw: {} }, { raw: {} })).toThrow(wrong(/app\.register\(console\.fastify/));
+  });
+
+  it('Koa answers with the form that the message names', async () => {
+    const app = new Koa();
+    app.use(async (ctx, next) => {
+      if (ctx.path.startsWith('/ops/webhooks')) {
+        ctx.respond = false;
+        console(ctx.req, ctx.res);
+      } else await next();
+    });
+    const answer = app.callback();
+    const served = await serveLocally((request, response) => void answer(request, response));
+    closing.push(served.close);
+    const response = await fetch(`${served.origin}/ops/webhooks`, { headers: { 'x-user': 'ada' } });
+    expect(response.status).toBe(200);
+  });
+});

@@ -32,7 +32,7 @@ export interface Persistence {
  * Calls a store, and again while it fails or does not respond: up to 10 times more, after 0.5, 1, 1.5 and
  * so on up to 5 seconds. Every call of a store may be repeated, since its token makes it the same call.
  * @param what names the call: `'claim() of the store of dead letters'`
- * @throws what the last call failed with; at once for `invalid-options`, which no repetition mends
+ * @throws what the last call failed with; at once for `invalid-options` and `invalid-cursor`, which no repetition mends
  */
 export async function persistently<T>(
   what: string,
@@ -43,11 +43,15 @@ export async function persistently<T>(
     try {
       return await inTime(what, call, CALL_MS, persistence.clock);
     } catch (error) {
-      const isFinal = error instanceof WebhookError && error.code === 'invalid-options';
-      if (isFinal || !(await waitToRepeat(failures, error, persistence))) throw error;
+      if (isRefusal(error) || !(await waitToRepeat(failures, error, persistence))) throw error;
     }
   }
 }
+
+/** The store refuses what it was given, so it would do so again. */
+const isRefusal = (error: unknown) =>
+  error instanceof WebhookError &&
+  (error.code === 'invalid-options' || error.code === 'invalid-cursor');
 
 /**
  * Gives a receiver an event, and again while it can take none for now: as often as `persistently`.

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button, CopyButton } from './button.tsx';
+import { visible } from './visible.ts';
 
 /** Longer texts are not highlighted. */
 const MOST_COLOURED = 20_000;
@@ -16,7 +17,7 @@ interface CodeProps {
 export function CodeBlock({ label, text }: CodeProps) {
   const [raw, setRaw] = useState(false);
   const pretty = prettyJson(text);
-  const shown = raw || pretty === undefined ? text : pretty;
+  const shown = visible(raw || pretty === undefined ? text : pretty);
   return (
     <div class="block">
       <div class="block-head">

@@ -1,4 +1,4 @@
-export { ApiError, callJson, messageOf, withVisibleDirections, type JsonRequest } from './api.ts';
+export { ApiError, callJson, messageOf, type JsonRequest } from './api.ts';
 export { ActionButton, Button, CopyButton, attempt, type ButtonLook } from './button.tsx';
 export { Badge, Chip, OutcomeBadge, Tag, type Tone } from './badge.tsx';
 export { BarChart } from './chart.tsx';
@@ -12,6 +12,7 @@ export { listenForShortcuts, ShortcutsDialog, type Shortcut } from './shortcuts.
 export { Facts, Table, type Column } from './table.tsx';
 export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
+export { visible } from './visible.ts';
 export {
   ago,
   count,

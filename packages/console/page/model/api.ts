@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, callJson, withVisibleDirections } from '@call-webhooks/ui';
+import { ApiError, callJson } from '@call-webhooks/ui';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -23,7 +23,7 @@ async function send<Body>(request: Parameters<typeof callJson>[0]): Promise<Body
     const body = await callJson<Body | undefined>({ ...request, unreachable: LOST });
     if (body === undefined) throw new ApiError('unauthorized', FOREIGN);
     report('live');
-    return withVisibleDirections(body);
+    return body;
   } catch (error) {
     const known = translated(error);
     if (known instanceof ApiError) report(stateAfter(known.code));

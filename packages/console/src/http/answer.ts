@@ -63,8 +63,20 @@ export const jsonAnswer = (
     'cache-control': CACHE_CONTROL.never,
     ...headers,
   },
-  body: JSON.stringify(value),
+  body: JSON.stringify(value, visible),
 });
+
+/** What hides itself or turns the direction of the text around it: no id, name or error may have a line break. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu;
+
+/**
+ * A text of an answer, in which everything can be seen: others chose ids, names and error texts, and could
+ * make one look like another, or like ours. The text of a body stays as it is, and the page escapes it.
+ */
+function visible(this: unknown, name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || (name === 'text' && 'masked' in (this as object))) return value;
+  return value.replace(HIDDEN, unicodeEscape);
+}
 
 /**
  * The status of each error. There is no 404, 410 and 3xx among them: a rule that points here by mistake
@@ -162,6 +174,13 @@ function headFor(documentPath: string): string {
   const segment = documentPath.slice(documentPath.lastIndexOf('/') + 1);
   return segment === '' ? '<head>' : `<head><base href="./${escaped(segment)}/">`;
 }
+
+/** As in JSON: `\\u202e`. */
+const unicodeEscape = (character: string) =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 
 const escaped = (text: string) =>
   text.replace(/[^\w.~%/:?=-]/g, (character) => `&#${String(character.codePointAt(0))};`);

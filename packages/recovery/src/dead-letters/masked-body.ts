@@ -39,13 +39,20 @@ export function maskedBody(rawBody: Uint8Array): string | undefined {
   return JSON.stringify(masked(body, '', 0));
 }
 
+/**
+ * The name of a field of a body, or a mask for one that may be the name of a person.
+ * @param index its place among the fields, so that masked names stay apart
+ */
+export const maskedFieldName = (name: string, index: number): string =>
+  FIELD_NAME.test(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`;
+
 function masked(value: unknown, field: string, depth: number): unknown {
   if (value === null || typeof value === 'boolean' || value === '') return value;
   if (depth > MAX_DEPTH) return MASK;
   if (Array.isArray(value)) return value.map((inner) => masked(inner, '', depth + 1));
   if (typeof value === 'object') {
     const entries = Object.entries(value).map(([name, inner], index) => [
-      FIELD_NAME.test(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`,
+      maskedFieldName(name, index),
       masked(inner, name, depth + 1),
     ]);
     return Object.fromEntries(entries) as unknown;
