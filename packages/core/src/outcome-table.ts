@@ -25,8 +25,8 @@ const ROWS = {
   },
   ignored: {
     status: 200,
-    when: 'The delivery is authentic, but no handler is registered for its event.',
-    fix: 'Add a handler, or stop the rule from sending this event.',
+    when: 'The delivery is authentic, but no handler is registered for its event, and there is no onUnhandled.',
+    fix: 'Add a handler or onUnhandled, or stop the rule from sending this event.',
   },
   queued: {
     status: 202,

@@ -111,7 +111,10 @@ export interface RouteOptions<
    * `false` by default. They may quote the payload, which is personal data.
    */
   includeSchemaValues?: boolean | undefined;
-  /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
+  /**
+   * Handles each verified delivery that has no other handler. As with `on`, its outcome is `handled`,
+   * and the delivery is retried if this throws. Without it, such a delivery is `ignored`.
+   */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
   /** Wraps each run of a handler; the first of a list is the outermost. @see Around */
   around?: Around | readonly Around[] | undefined;

@@ -74,13 +74,9 @@ export class Routes {
     }
     const { custom } = this.#settings;
     if (custom) return this.#customRoute(body, custom, tenant, content);
-    return {
-      ...UNIDENTIFIED,
-      body,
-      event: body,
-      sensitiveData: content,
-      handle: this.#onUnhandled,
-    };
+    const handle = this.#onUnhandled;
+    const outcome = handle ? 'handled' : 'ignored';
+    return { ...UNIDENTIFIED, body, event: body, sensitiveData: content, outcome, handle };
   }
 
   /** The user's schema of an event that has a handler: what nobody handles is never refused. */
@@ -116,7 +112,7 @@ export class Routes {
     tenant: string | undefined,
     sensitiveData: DeliveryContent,
   ): Route {
-    const handle = this.#handlers.get(eventName);
+    const handle = this.#handlers.get(eventName) ?? this.#onUnhandled;
     const { callId } = body;
     const key = eventKey(body);
     return {
@@ -128,7 +124,7 @@ export class Routes {
       event,
       sensitiveData,
       outcome: handle ? 'handled' : 'ignored',
-      handle: handle ?? this.#onUnhandled,
+      handle,
     };
   }
 

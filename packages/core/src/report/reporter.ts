@@ -22,6 +22,7 @@ import {
 import { callHook } from './hooks.ts';
 import { LineLimit, type Logger, safeLogger } from './logger.ts';
 import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact.ts';
+import { UnhandledNames } from './unhandled.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.
@@ -192,6 +193,7 @@ export class Reporter {
   readonly #settings: ReportingHooks & LineOptions;
   readonly #writer: OutcomeSink | undefined;
   readonly #limits = new Map<OutcomeCode, LineLimit>();
+  readonly #unhandled = new UnhandledNames();
 
   /** @param writer absent without an outcome log */
   constructor(settings: ReportingHooks & LineOptions, writer?: OutcomeSink) {
@@ -222,6 +224,7 @@ export class Reporter {
     if (error) outcome.error = error;
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log, maxAttempts);
+    if (code === 'ignored') this.#logUnhandled(outcome, log);
     this.#writer?.add(outcome);
     const { onError, onOutcome } = this.#settings;
     // Copies: changes that a hook makes must not reach the response.
@@ -259,6 +262,13 @@ export class Reporter {
     const options = { redact: this.#settings.redact, maxAttempts };
     const { level, fields, message } = outcomeLine(outcome, suppressed, options);
     safeLogger(log)[level](fields, message);
+  }
+
+  #logUnhandled(outcome: Outcome, log: Logger): void {
+    const line = this.#unhandled.lineOf(outcome.eventName);
+    if (!line) return;
+    const fields = { outcome: outcome.outcome, ...deliveryFields(outcome), docs: line.docs };
+    safeLogger(log).warn(fields, line.message);
   }
 
   /** The number of lines left out since the last one, or `undefined` to leave this one out too. */

@@ -51,7 +51,7 @@ describe('groups of oneAtATime', () => {
     expect(ofCustom).toMatchObject({ code: 'handled', group: 'user-2' });
     const onUnhandled = () => undefined;
     const unhandled = await claimed(completed('c'), { oneAtATime: true, onUnhandled });
-    expect(unhandled).toMatchObject({ code: 'ignored', group: 'c' });
+    expect(unhandled).toMatchObject({ code: 'handled', group: 'c' });
   });
 
   it('may be as long as a key', async () => {

@@ -17,6 +17,7 @@ import {
   delivery,
   Lines,
   NOW,
+  OTHER_SECRET,
   SECONDS,
   SECRET,
   STARTED,
@@ -151,18 +152,55 @@ describe('a delivery', () => {
     expect(outcomes[0]).not.toHaveProperty('callId');
   });
 
-  it('without a handler is ignored, and passed to onUnhandled', async () => {
+  it('without another handler is handled by onUnhandled', async () => {
     const onUnhandled = jest.fn();
-    const { send } = createTestReceiver({ onUnhandled });
-    expect(await send({ eventName: 'call:new' })).toBe('ignored');
-    expect(await send({ custom: 1 })).toBe('ignored');
-    const without = createTestReceiver();
-    await without.send(STARTED);
-    expect(without.outcomes[0]).not.toHaveProperty('handlerMs');
+    const { send, lines, outcomes } = createTestReceiver({ onUnhandled });
+    expect(await send({ eventName: 'call:new' })).toBe('handled');
+    expect(await send({ custom: 1 })).toBe('handled');
+    expect(outcomes).toMatchObject([
+      { outcome: 'handled', handlerMs: expect.any(Number) as unknown },
+      { outcome: 'handled', handlerMs: expect.any(Number) as unknown },
+    ]);
+    expect(lines).toEqual([]);
     expect(onUnhandled.mock.calls.map(([event]) => event)).toEqual([
       { eventName: 'call:new' },
       { custom: 1 },
     ]);
+  });
+
+  it('without any handler is ignored, and its name is logged once', async () => {
+    const logger = new Lines();
+    const { send, outcomes } = createTestReceiver({ logger });
+    const forged = { secret: OTHER_SECRET };
+    expect(await send({ eventName: 'call:forged' }, forged)).toBe('signature-mismatch');
+    for (const payload of [
+      STARTED,
+      STARTED,
+      { custom: 1 },
+      { custom: 2 },
+      { eventName: 'call:new' },
+    ])
+      expect(await send(payload)).toBe('ignored');
+    expect(outcomes[1]).not.toHaveProperty('handlerMs');
+    const { entries } = logger;
+    expect(entries.slice(1).map(({ level, message }) => `${level} ${message}`)).toEqual([
+      expect.stringContaining(
+        'warn call-webhooks: There is no handler for the event "call:started"',
+      ),
+      expect.stringContaining('There is no handler for a payload without eventName'),
+      expect.stringContaining('There is no handler for the event "call:new"'),
+    ]);
+    expect(entries[1]!.fields).toMatchObject({ eventName: 'call:started', callId: 'call-1' });
+  });
+
+  it('of many names without a handler fills neither the log nor the memory', async () => {
+    const logger = new Lines();
+    const { send } = createTestReceiver({ logger });
+    const long = 'x'.repeat(100_000);
+    for (let at = 0; at < 150; at++) await send({ eventName: `call:${String(at)}-${long}` });
+    expect(logger.entries).toHaveLength(100);
+    expect(logger.entries.at(-1)!.message).toContain('Further names are not logged.');
+    expect(Math.max(...logger.all.map(({ length }) => length))).toBeLessThan(2_000);
   });
 
   it('of an event with duplicate JSON keys has the last one as key and as payload', async () => {

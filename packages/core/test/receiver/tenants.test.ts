@@ -280,7 +280,7 @@ describe.each(NAMES)('an event called %s', (name) => {
   ])('is an unknown event to a receiver with %s', async (_with, options) => {
     const onUnhandled = jest.fn();
     const { send, outcomes } = createTestReceiver({ ...options, onUnhandled });
-    expect(await send(event(name))).toBe('ignored');
+    expect(await send(event(name))).toBe('handled');
     expect(outcomes[0]).toMatchObject({ status: 200, eventName: name, key: `event:${name}:e-1` });
     expect(onUnhandled).toHaveBeenCalledTimes(1);
     expect(await send(event(name))).toBe('duplicate');

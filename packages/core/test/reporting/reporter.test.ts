@@ -94,10 +94,13 @@ describe('the reporter', () => {
   }
 
   describe('Reporter', () => {
-    it('logs failures with a link, and successes not at all', () => {
+    it('logs failures with a link, an ignored event once, and successes not at all', () => {
       const { report, lines, log } = setup();
-      for (const code of ['handled', 'duplicate', 'ignored', 'queued'] as const) report(code);
+      for (const code of ['handled', 'duplicate', 'queued'] as const) report(code);
       expect(lines).toEqual([]);
+      for (let times = 0; times < 3; times++) report('ignored', { eventName: 'call:moved' });
+      expect(lines).toEqual([expect.stringContaining('the event "call:moved"')]);
+      log.entries.length = 0;
       report('in-progress', {
         ...{ webhookId: 'id-1', eventName: 'call:started', callId: 'c1', key: 'c1:call:started' },
         attempt: 2,
@@ -115,7 +118,7 @@ describe('the reporter', () => {
         },
       ]);
       report('dead-lettered');
-      expect(lines[1]).toMatch(/^error call-webhooks: 200 dead-lettered/);
+      expect(lines.at(-1)).toMatch(/^error call-webhooks: 200 dead-lettered/);
     });
 
     it('logs what strangers can cause once every 10 s, with a count of the rest', () => {

@@ -10,7 +10,7 @@ describe("a tenant's secret", () => {
   it('is asked for once, and cached for the tenant', async () => {
     const { asked, send } = tenants();
     for (const tenant of ['real-a', 'real-b', 'real-a', 'real-b'])
-      expect(await send(tenant, EVENT, { webhookId: crypto.randomUUID() })).toBe('ignored');
+      expect(await send(tenant, EVENT, { webhookId: crypto.randomUUID() })).toBe('handled');
     expect(asked.mock.calls.map(([{ tenant, refresh }]) => [tenant, refresh])).toEqual([
       ['real-a', false],
       ['real-b', false],
@@ -23,25 +23,25 @@ describe("a tenant's secret", () => {
     const all = [send('real-a', EVENT), send('real-a', EVENT), send('real-a', EVENT)];
     await jest.advanceTimersByTimeAsync(10);
     answer.resolve(secretOf('real-a'));
-    expect(await Promise.all(all)).toEqual(['ignored', 'ignored', 'ignored']);
+    expect(await Promise.all(all)).toEqual(['handled', 'handled', 'handled']);
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
   it('may be rotated without a restart', async () => {
     const live = { secret: secretOf('real-a') };
     const { send } = tenants(() => live.secret);
-    expect(await send('real-a', EVENT)).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
     await jest.advanceTimersByTimeAsync(5_000);
     live.secret = OTHER_SECRET;
-    expect(await send('real-a', EVENT, { secret: OTHER_SECRET })).toBe('ignored');
+    expect(await send('real-a', EVENT, { secret: OTHER_SECRET })).toBe('handled');
     expect(await send('real-a', EVENT)).toBe('signature-mismatch');
   });
 
   it('ends with its tenant, at the latest after five minutes', async () => {
     const { asked, send } = tenants();
-    expect(await send('real-a', EVENT)).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
     asked.mockImplementation(() => undefined);
-    expect(await send('real-a', EVENT)).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
     await jest.advanceTimersByTimeAsync(300_000);
     const outcome = send('real-a', EVENT, { timestamp: 1_760_000_000 });
     expect(await outcome).toBe('signature-mismatch');
@@ -59,10 +59,10 @@ describe("a tenant's secret", () => {
 
   it('stays in use while the provider is down, and a new tenant gets 503', async () => {
     const { asked, send, logger } = tenants();
-    expect(await send('real-a', EVENT)).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
     asked.mockImplementation(() => Promise.reject(new Error('down')));
     await jest.advanceTimersByTimeAsync(300_000);
-    expect(await send('real-a', EVENT)).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
     expect(logger.entries[0]).toMatchObject({ level: 'warn', fields: { tenant: 'real-a' } });
     expect(logger.all[0]).toContain('The cached secrets remain in use.');
     expect(await send('real-b', EVENT)).toBe('secret-unavailable');
@@ -75,7 +75,7 @@ describe("a tenant's secret", () => {
     }
     asked.mockImplementation(real);
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(await send('real-b', EVENT)).toBe('ignored');
+    expect(await send('real-b', EVENT)).toBe('handled');
   });
 
   it('that does not come within 4 s is unavailable', async () => {
@@ -89,8 +89,8 @@ describe("a tenant's secret", () => {
     const { send } = tenants(({ tenant }) =>
       tenant === 'real-a' ? [secretOf('real-a'), OTHER_SECRET] : [],
     );
-    expect(await send('real-a', EVENT)).toBe('ignored');
-    expect(await send('real-a', EVENT, { secret: OTHER_SECRET })).toBe('ignored');
+    expect(await send('real-a', EVENT)).toBe('handled');
+    expect(await send('real-a', EVENT, { secret: OTHER_SECRET })).toBe('handled');
     expect(await send('real-b', EVENT)).toBe('signature-mismatch');
   });
 
@@ -139,7 +139,7 @@ describe("a tenant's secret", () => {
   it('that is malformed is an error of this tenant alone', async () => {
     const { send } = tenants(({ tenant }) => (tenant === 'real-a' ? 'oops' : secretOf(tenant)));
     expect(await send('real-a', EVENT)).toBe('secret-unavailable');
-    expect(await send('real-b', EVENT)).toBe('ignored');
+    expect(await send('real-b', EVENT)).toBe('handled');
   });
 });
 

@@ -13,7 +13,7 @@ export const names = (prefix: string, count: number) =>
 /** A receiver with tenants, and what its provider was asked. */
 export function tenants(provider: SecretProvider = real) {
   const asked = jest.fn<SecretProvider>(provider);
-  const created = createTenantsReceiver({ secret: asked });
+  const created = createTenantsReceiver({ secret: asked, onUnhandled: () => undefined });
   return {
     asked,
     ...created,
