@@ -32,6 +32,7 @@ export { loggedError, loggedFailure } from './report/error-text.ts';
 export { consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export { callHook } from './report/hooks.ts';
 export { createRedactor, redactId } from './report/redact.ts';
+export { looksLikeField, printable } from './report/visible.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';

@@ -11,8 +11,8 @@ export const runs = (usual = 100): number => Number(process.env['RUNS'] ?? usual
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 /** What the two are called: `secret-` and a fingerprint. */
-export const SECRET_ID = 'secret-7e6e2c43';
-export const OTHER_SECRET_ID = 'secret-54b34d91';
+export const SECRET_ID = 'secret-a81f28ca';
+export const OTHER_SECRET_ID = 'secret-72424304';
 /** The clock of the tests: a whole second. */
 export const NOW = 1_760_000_000_000;
 export const SECONDS = NOW / 1000;

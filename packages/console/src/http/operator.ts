@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { WebhookError, type Logger } from '@call-webhooks/core';
+import { printable } from '@call-webhooks/core/internal';
 import { inTime, logFailure, TimeoutError } from '../store-calls.ts';
 import { RequestError } from './answer.ts';
 import type { ConsoleRequest } from './request.ts';
@@ -59,7 +60,7 @@ export async function operatorOf(
   if (!('name' in decision) || typeof decision.name !== 'string' || decision.name === '')
     throw refusal();
   const { name, canWrite = true } = decision;
-  return { name: printable(name), canWrite: (canWrite as unknown) === true };
+  return { name: printable(name).slice(0, MAX_NAME), canWrite: (canWrite as unknown) === true };
 }
 
 const refusal = (how = {}) =>
@@ -67,10 +68,6 @@ const refusal = (how = {}) =>
 
 const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x20-\x7e]{1,500}$/.test(value);
-
-/** On one line, so that no name can forge a log line. */
-const printable = (name: string) =>
-  name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?').slice(0, MAX_NAME);
 
 const MIN_LENGTH = 16;
 const CHALLENGE: Challenge = { challenge: 'Basic realm="call webhooks", charset="UTF-8"' };

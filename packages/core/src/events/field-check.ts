@@ -1,5 +1,6 @@
 import { docsUrl } from '../errors.ts';
 import { redactId } from '../report/redact.ts';
+import { looksLikeField } from '../report/visible.ts';
 import { safeLogger, type Logger } from '../report/logger.ts';
 import { callDetails, DEFAULT_FIELD_NAMES, type FieldNames } from './call-details.ts';
 
@@ -8,9 +9,16 @@ const MAX_NAMES = 50;
 /** An event whose details were not found under the names of `fieldNames`. */
 export interface UnknownFields {
   eventName: string;
-  /** The names of the fields that its body had, without values. */
+  /**
+   * The names of fields that its body had, without values: at most 50, and only those that look like
+   * names of fields (`recipientName`, `to_number`). Another key may be the name of a person.
+   */
   fields: string[];
+  /** How many more keys the body had. Absent if there were no others. */
+  others?: number;
 }
+
+const isShown = (key: string) => looksLikeField(key) && redactId(key) === key;
 
 /** What each logger was told of: a process may have many receivers. */
 const told = new WeakMap<Logger, Set<string>>();
@@ -43,19 +51,22 @@ export class FieldCheck {
       this.#fitting.add(eventName);
       this.#unknown.delete(eventName);
     } else if (!this.#unknown.has(eventName) && hasOtherFields(event)) {
-      const fields = Object.keys(event).slice(0, MAX_NAMES).map(redactId);
-      this.#unknown.set(eventName, { eventName, fields });
-      this.#warn(eventName, missing, fields);
+      const keys = Object.keys(event);
+      const fields = keys.filter(isShown).slice(0, MAX_NAMES);
+      const others = keys.length - fields.length;
+      const unknown = { eventName, fields, ...(others > 0 && { others }) };
+      this.#unknown.set(eventName, unknown);
+      this.#warn(unknown, missing);
     }
   }
 
-  #warn(eventName: string, missing: string, fields: readonly string[]): void {
+  #warn({ eventName, fields, others = 0 }: UnknownFields, missing: string): void {
     const events = told.get(this.#logger) ?? new Set();
     if (events.has(eventName)) return;
     told.set(this.#logger, events.add(eventName));
     safeLogger(this.#logger).warn(
       { eventName, docs: docsUrl('field-names.md') },
-      `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${fields.join(', ')}.`,
+      `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${[...fields, ...(others > 0 ? [`${String(others)} more`] : [])].join(', ')}.`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { type DeliveryContent, type PayloadIssue, WebhookError, withOrigin } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
-import { oneLine } from '../report/redact.ts';
+import { looksLikeField, oneLine } from '../report/visible.ts';
 import { isRecord } from './events.ts';
 
 /**
@@ -108,7 +108,7 @@ function shownNames(schema: StandardSchema, body: unknown): ReadonlySet<string> 
   const library = LIBRARIES[schema['~standard'].vendor];
   if (!library) {
     const keys = Object.keys(isRecord(body) ? body : {});
-    return new Set(keys.filter((key) => /^[a-z][A-Za-z0-9]*$/.test(key)));
+    return new Set(keys.filter(looksLikeField));
   }
   const known = declared.get(schema);
   if (known) return known;

@@ -1,5 +1,6 @@
 import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
+import { looksLikeField, oneLine } from './visible.ts';
 
 const MIN_PIECE = 4;
 const MAX_PIECE = 20;
@@ -11,8 +12,6 @@ export const OVERLAP = 400;
 const MAX_VALUES = 50_000;
 /** These fields identify events, not people. */
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
-/** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
-const FIELD_NAME = /^[a-z_]\w{0,63}$/;
 /** Times, and hexadecimal ids such as UUIDs. */
 const PLAIN_VALUE =
   /^\d{4}-\d\d-\d\d(?:[t ][\d:.,]+ ?(?:z|utc|gmt|[+-][\d:]+)?)?$|^1[4-9]\d{11}$|^(?=.*\d)(?=.*[a-f])[\da-f-]{16,64}$/;
@@ -52,12 +51,14 @@ class Pieces {
   add(text: string): void {
     if (text.length < MIN_PIECE || this.#added.has(text)) return;
     this.#added.add(text);
-    const whole = lowerCase(text.slice(0, MAX_TEXT + OVERLAP)).trim();
+    const raw = text.slice(0, MAX_TEXT + OVERLAP);
+    const whole = lowerCase(oneLine(raw)).trim();
     if (whole.length <= MAX_PLAIN && PLAIN_VALUE.test(whole)) return;
     const value = whole.startsWith('http') ? whole.replace(ORIGIN, '') : whole;
     if (value.length < MIN_PIECE) return;
     this.#cut(value);
-    if (ESCAPED.test(value)) this.#cut(JSON.stringify(value).slice(1, -1));
+    // The texts that are searched have lost what can't be seen, but not how JSON writes it.
+    if (ESCAPED.test(raw)) this.#cut(lowerCase(oneLine(JSON.stringify(raw).slice(1, -1))).trim());
   }
 
   #cut(value: string): void {
@@ -95,7 +96,7 @@ function findValues(content: DeliveryContent): Values {
       if (found > MAX_VALUES) throw new RangeError('too many');
       if (isList) for (const inner of value as unknown[]) left.push(inner);
       for (const key of keys) {
-        if (!FIELD_NAME.test(key)) pieces.add(key);
+        if (!looksLikeField(key)) pieces.add(key);
         if (!PLAIN_FIELDS.has(key)) left.push((value as Record<string, unknown>)[key]);
       }
     }
@@ -123,8 +124,8 @@ function personPattern(
     const called = callDetails(Object(event) as object, fieldNames);
     const { calledName = '', calledEmail = '', calledNumber = '' } = called;
     const names =
-      calledName.slice(0, MAX_NAME).match(/(?=\p{N}*\p{L})[\p{L}\p{M}\p{N}]{2,}/gu) ?? [];
-    for (const word of [...names, calledEmail.slice(0, MAX_NAME).replace(/@.*/s, '')]) {
+      oneLine(calledName.slice(0, MAX_NAME)).match(/(?=\p{N}*\p{L})[\p{L}\p{M}\p{N}]{2,}/gu) ?? [];
+    for (const word of [...names, oneLine(calledEmail.slice(0, MAX_NAME)).replace(/@.*/s, '')]) {
       const unaccented = word.normalize('NFKD').replace(/\p{M}/gu, '');
       for (const spelling of [word, word.normalize('NFD'), unaccented]) {
         const literal = spelling.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

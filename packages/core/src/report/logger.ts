@@ -1,5 +1,5 @@
 import { callHook } from './hooks.ts';
-import { oneLine } from './redact.ts';
+import { escaped, oneLine } from './visible.ts';
 
 /**
  * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
@@ -206,8 +206,7 @@ function shown(value: unknown): string {
   }
 }
 
-const quoted = (value: unknown) =>
-  ((JSON.stringify(value) as string | undefined) ?? '').replace(
-    /[\x7f-\x9f\u2028\u2029]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+function quoted(value: unknown): string {
+  const json: unknown = JSON.stringify(value);
+  return typeof json === 'string' ? escaped(json) : '';
+}

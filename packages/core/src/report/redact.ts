@@ -1,5 +1,6 @@
 import type { DeliveryContent } from '../errors.ts';
 import { settle } from './hooks.ts';
+import { oneLine, printable } from './visible.ts';
 import {
   deliveredBody,
   GAP,
@@ -23,9 +24,6 @@ export type Redact = 'standard' | 'off' | ((text: string, event: unknown) => str
 
 /** Makes a text fit for a log line: redacted, and on one line. */
 export type Redactor = (text: string) => string;
-
-/** Without line breaks and terminal codes, so that no text can forge a log line. */
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
 const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)\\?["']?\s{0,3}[=:]\s{0,3}\\?`;
 const PHONE = String.raw`(?:phone|mobile|\btel|msisdn|\bfax|\bsms|whatsapp|\bdial(?:l?ed|l?ing)?)(?:[ _-]?number)?`;
@@ -95,8 +93,8 @@ const decoded = (text: string): string =>
 const REDACTED = '[redacted]';
 /** @param content `undefined` if the text knows nothing of a delivery */
 export function redactedText(text: string, content?: DeliveryContent): string {
-  const whole = text.slice(0, MAX_TEXT + OVERLAP);
-  let shown = decoded(whole);
+  const whole = oneLine(text.slice(0, MAX_TEXT + OVERLAP));
+  let shown = oneLine(decoded(whole));
   const values = content ? valuesOf(content) : NO_VALUES;
   let spans = spansOf(shown, values);
   // What only looks like an escape stays as it is, and may be a part of a value.
@@ -110,7 +108,7 @@ export function redactedText(text: string, content?: DeliveryContent): string {
     if (!isNext) clean += between + REDACTED;
     kept = Math.max(kept, to);
   }
-  return oneLine(clean + shown.slice(kept, MAX_TEXT)) + lengthNote(text);
+  return clean + shown.slice(kept, MAX_TEXT) + lengthNote(text);
 }
 
 const lengthNote = ({ length: n }: string) => (n > MAX_TEXT ? `… (${String(n)} characters)` : '');
@@ -139,14 +137,10 @@ export function createRedactor(redact: Redact = 'standard', content?: DeliveryCo
 }
 
 const MAX_ID = 200;
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const ID_WORDS = /^[A-Za-z\d_]+(?:[:-][A-Za-z\d_]+)*$/;
 /** The form of tokens, and the words before secrets and phone numbers. */
 const SUSPICIOUS =
   /whsec|[rs]k[_-]|gh[opsur]_|github|glpat|npm_|xox|A(?:KIA|SIA|Iza)|pass|pwd|secret|token|api|credential|signature|cookie|authorization|phone|mobile|tel|msisdn|fax|sms|whatsapp|dial|number|call(?:ed|ing)?:?\d/i;
-
-/** A text of the configuration, on one line. */
-export const printable = (text: string): string => text.slice(0, MAX_ID).replace(UNPRINTABLE, '?');
 
 /**
  * An id, key or event name, as log lines, hooks and spans have it: on one line, of a limited length,
@@ -155,7 +149,7 @@ export const printable = (text: string): string => text.slice(0, MAX_ID).replace
 export function redactId(id: string): string {
   // The redactor would not change such an id, but takes a hundred times as long.
   if (id.length <= MAX_ID && ID_WORDS.test(id) && !SUSPICIOUS.test(id)) return id;
-  return redactedText(id.slice(0, 4 * MAX_ID).replace(UNPRINTABLE, '?')).slice(0, MAX_ID);
+  return redactedText(printable(id.slice(0, 4 * MAX_ID))).slice(0, MAX_ID);
 }
 
 export type Ids = {

@@ -54,7 +54,7 @@ export interface KeySource {
  * What a fingerprint is the HMAC of, with the secret as its key. No delivery is signed over such a
  * text: it has no dots.
  */
-const FINGERPRINT = 'call-webhooks: the fingerprint of a secret';
+const FINGERPRINT = 'fingerprint of a call-webhooks secret';
 const NOTHING = new Uint8Array();
 
 /** Eight hexadecimal digits that tell secrets apart, and tell nothing about them. */

@@ -1,11 +1,11 @@
+import { isPrintable } from '../report/visible.ts';
+
 /** The longest name of a tenant, in UTF-16 units. */
 const MAX_LENGTH = 128;
-/** Control characters, invisible ones, line breaks, and halves of surrogate pairs. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Whether a tenant may have this name: 1 to 128 printable characters. */
 export const isTenantName = (name: unknown): name is string =>
-  typeof name === 'string' && name !== '' && name.length <= MAX_LENGTH && !UNPRINTABLE.test(name);
+  typeof name === 'string' && name !== '' && name.length <= MAX_LENGTH && isPrintable(name);
 
 /**
  * A key, group or webhook id as stores and queues know it: that of a tenant begins with its name. Two

@@ -4,7 +4,8 @@ import { docsUrl } from '../errors.ts';
 import type { Outcome } from '../outcomes.ts';
 import { loggedError } from '../report/error-text.ts';
 import { LineLimit, safeLogger, type Logger } from '../report/logger.ts';
-import { printable, type Redact, redactedText, withRedactedIds } from '../report/redact.ts';
+import { printable } from '../report/visible.ts';
+import { type Redact, redactedText, withRedactedIds } from '../report/redact.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
 import { newToken } from './lease.ts';
 import {
@@ -21,6 +22,7 @@ const WRITE_AFTER_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 const MAX_ROWS = 50;
 const MAX_ERROR = 200;
+const MAX_ID = 200;
 /** As long as counters are kept: 26 hours. */
 const MAX_MINUTES = 1_560;
 /** After an outage, so that no batch blocks a store. */
@@ -119,7 +121,7 @@ export class OutcomeWriter {
     if (late) return; // its first outcome was the delivery
     if (lagMs !== undefined) add(counters, `lagMs/${String(durationBucket(lagMs))}`);
     if (secretId === undefined) return;
-    const name = `secret/${printable(secretId)}`;
+    const name = `secret/${shownId(secretId)}`;
     if (counters.size < MAX_COUNTERS || counters.has(name)) add(counters, name);
   }
 
@@ -245,9 +247,12 @@ function rowOf(ended: Outcome, at: number, process: string): OutcomeRow {
     durationMs: tenths(durationMs),
     ...defined({ late, tenant, eventName, callId, key, webhookId, attempt, attemptsLeft, lagMs }),
     ...(handlerMs !== undefined && { handlerMs: tenths(handlerMs) }),
-    ...(secretId !== undefined && { secretId: printable(secretId) }),
+    ...(secretId !== undefined && { secretId: shownId(secretId) }),
     ...(error && { error: redactedText(error.message).slice(0, MAX_ERROR) }),
   };
 }
+
+/** The id of a secret is a text of the configuration. */
+const shownId = (id: string) => printable(id.slice(0, MAX_ID));
 
 const tenths = (ms: number) => Math.round(ms * 10) / 10;

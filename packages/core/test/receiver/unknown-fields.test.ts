@@ -86,6 +86,34 @@ describe('a call event whose details are under other names', () => {
     expect(text.length).toBeLessThan(2_000);
   });
 
+  it.each([
+    'Zelda Quixotic',
+    'Zelda',
+    'zelda quixotic',
+    'Zelda\u202eQuixotic',
+    '李明',
+    '+1 555 010 4477',
+    '15550104477',
+    '',
+  ])('counts a key that may be the name of a person, and never shows it: %j', async (key) => {
+    const { logger, receiver, unknown } = setup();
+    await receiver.deliver(other('call:completed', 'c1', { [key]: 3, 'a b': 1 }));
+    const fields = ['eventName', 'callId', 'who', 'toNumber'];
+    expect(await unknown()).toEqual([{ eventName: 'call:completed', fields, others: 2 }]);
+    expect(logger.all.join()).toContain('The body has: eventName, callId, who, toNumber, 2 more.');
+    if (key !== '') expect(logger.all.join()).not.toContain(key);
+  });
+
+  it('shows 50 names at most', async () => {
+    const { receiver, unknown } = setup();
+    const many = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`field${String(at)}`, 1]),
+    );
+    await receiver.deliver(other('call:completed', 'c1', many));
+    const [{ fields, others } = {}] = (await unknown()) ?? [];
+    expect([fields?.length, others]).toEqual([50, 54]);
+  });
+
   it('is told of by the worker of a queue', async () => {
     const logger = new Lines();
     const process = createJobProcessor({ on, logger });

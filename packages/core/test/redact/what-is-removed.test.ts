@@ -260,6 +260,46 @@ describe('what cannot be searched', () => {
   });
 });
 
+describe('what cannot be seen', () => {
+  const HIDDEN = [
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\u200f',
+    '\ufeff',
+    '\u00ad',
+    '\u3164',
+    '\u2060',
+    '\u{e0041}',
+    '\u034f',
+  ];
+
+  it.each(HIDDEN.map((sign) => [sign.codePointAt(0)?.toString(16), sign]))(
+    '%s is in no text, and hides no value',
+    (_name, sign) => {
+      expect(redact(`no${sign} c${sign}ontact`)).toBe('no contact');
+      for (const [text, name] of [
+        [`no Wil${sign}helmina`, 'Wilhelmina'],
+        ['no Wilhelmina', `Wil${sign}helmina`],
+        [`no Wil${sign}helmina`, `Wilhel${sign}mina`],
+      ] as const)
+        for (const body of [{ first: name }, { recipientName: `${name} Ada` }])
+          expect(redact(text, body)).toBe('no [redacted]');
+      for (const way of ['off', (text: string) => text] as const)
+        expect(createRedactor(way)(`a${sign}b`)).toBe('ab');
+    },
+  );
+
+  it('hides no value in an escape either', () => {
+    for (const text of ['no Wil\\u202ehelmina', 'no Wil%E2%80%AEhelmina'])
+      expect(redact(text, { first: 'Wilhelmina' })).toBe('no [redacted]');
+  });
+
+  it('half of a surrogate pair is replaced', () => {
+    expect(redact('a\ud800b')).toBe('a\ufffdb');
+  });
+});
+
 describe('the other ways to redact', () => {
   it("'off' removes nothing but line breaks, and cuts long texts", () => {
     const off = createRedactor('off', contentOf(PAYLOAD));

@@ -14,7 +14,7 @@ it.each([0, 1, 2])('verifies with the secret at place %d of the list', async (in
   const headers = await sign({ secret: secrets[index], timestamp: SECONDS, body });
   const { secretId } = await verify({ headers, body }, options);
   const key = Buffer.from((secrets[index] as string).slice(6), 'base64');
-  const hmac = createHmac('sha256', key).update('call-webhooks: the fingerprint of a secret');
+  const hmac = createHmac('sha256', key).update('fingerprint of a call-webhooks secret');
   expect(secretId).toBe(`secret-${hmac.digest('hex').slice(0, 8)}`);
 });
 

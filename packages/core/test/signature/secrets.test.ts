@@ -24,7 +24,7 @@ const body = new TextEncoder().encode('{"eventName":"call:started"}');
 /** What a secret without a name is called. */
 const idOf = (secret: string, name = 'secret') => {
   const hmac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'));
-  hmac.update('call-webhooks: the fingerprint of a secret');
+  hmac.update('fingerprint of a call-webhooks secret');
   return `${name}-${hmac.digest('hex').slice(0, 8)}`;
 };
 /** The ids of the secrets that verify what each of these signs. */

@@ -1,9 +1,7 @@
-import { DEFAULT_FIELD_NAMES, redactId } from '@call-webhooks/core/internal';
+import { DEFAULT_FIELD_NAMES, looksLikeField, redactId } from '@call-webhooks/core/internal';
 
 const MASK = '•••';
 const MAX_DEPTH = 50;
-/** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
-const FIELD_NAME = /^[a-z_][\w-]{0,63}$/;
 
 /** What identifies the event: shown as log lines show it. */
 const IDS = new Set(['eventName', 'eventId', 'callId', 'userId', 'workspaceId']);
@@ -44,7 +42,7 @@ export function maskedBody(rawBody: Uint8Array): string | undefined {
  * @param index its place among the fields, so that masked names stay apart
  */
 export const maskedFieldName = (name: string, index: number): string =>
-  FIELD_NAME.test(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`;
+  looksLikeField(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`;
 
 function masked(value: unknown, field: string, depth: number): unknown {
   if (value === null || typeof value === 'boolean' || value === '') return value;

@@ -1,0 +1,37 @@
+// One decision about what of a text anybody can see, for texts, ids, names of tenants and of fields.
+
+/** Control characters and line breaks. */
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+/** What is not seen or changes the order of what is: soft hyphens, joiners, fillers, marks of direction. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
+const HALF_A_PAIR = /\p{Cs}/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/**
+ * Without line breaks, terminal codes and invisible characters, so that no text can forge a log line,
+ * read in another order than it is written, or hide a value from those who search for it.
+ */
+export const oneLine = (text: string): string =>
+  PLAIN.test(text)
+    ? text
+    : text.replace(BREAKS, ' ').replace(INVISIBLE, '').replace(HALF_A_PAIR, '\ufffd');
+
+/** Whether every character of a text can be seen. */
+export const isPrintable = (text: string): boolean => text.search(UNPRINTABLE) === -1;
+
+/** With a question mark for each character that cannot be seen. */
+export const printable = (text: string): string => text.replace(UNPRINTABLE, '?');
+
+/** With an escape for each character that cannot be seen. */
+export const escaped = (text: string): string =>
+  text.replace(UNPRINTABLE, (sign) => {
+    const code = (sign.codePointAt(0) as number).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });
+
+/** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
+const FIELD_NAME = /^[a-z_]\w{0,63}$/;
+
+/** Whether a key of a body looks like the name of a field, and not like a name of a person. */
+export const looksLikeField = (key: string): boolean => FIELD_NAME.test(key);
