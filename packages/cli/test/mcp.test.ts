@@ -29,9 +29,16 @@ afterEach(() => Promise.all(ended.splice(0)));
 async function assistant(argv: readonly string[], env: Record<string, string> = {}) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const { signal } = new AbortController();
-  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  let told = '';
+  const stderr = new Writable({
+    write(chunk, _encoding, done) {
+      told += String(chunk);
+      done();
+    },
+  });
   const io = { stdin: input, stdout: output, stderr, signal, killed: signal };
-  ended.push(main(['mcp', ...argv], { ...io, env: { ...NO_SIMULATOR, ...env } }));
+  const code = main(['mcp', ...argv], { ...io, env: { ...NO_SIMULATOR, ...env } });
+  ended.push(code);
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(new StdioServerTransport(output, input));
   closing.push(async () => {
@@ -46,7 +53,7 @@ async function assistant(argv: readonly string[], env: Record<string, string> = 
     const isJson = first.text.startsWith('{');
     return { isError, text: first.text, answer: (isJson ? JSON.parse(first.text) : {}) as Answer };
   };
-  return { client, ask, answers };
+  return { client, ask, answers, input, code, told: () => told };
 }
 
 const NO_SIMULATOR = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
@@ -189,6 +196,19 @@ describe('mcp', () => {
     const to = "http://127.0.0.1:3000/a'b;c";
     const { answer } = await ask('redrive_command', { cause: cause!.id, to });
     expect(answer['command']).toContain(`--to 'http://127.0.0.1:3000/a'\\''b;c' --prefix call_`);
+  });
+
+  test('reads the longest body that its schema allows, and tells why it ends at a longer line', async () => {
+    const { ask, input, code, told } = await assistant(['--secret', SECRET]);
+    const bodyBase64 = 'A'.repeat(14_000_000);
+    const headers = Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [`x-${String(at)}`, '"'.repeat(4_000)]),
+    );
+    const { answer } = await ask('verify_signature', { headers, bodyBase64 });
+    expect(answer).toMatchObject({ verified: false, code: 'missing-header' });
+    input.write('x'.repeat(33 * 1_048_576));
+    expect(await code).toBe(2);
+    expect(told()).toContain('a line of more than 32 MiB');
   });
 
   test('has an entry for a person who starts it by hand', async () => {

@@ -75,7 +75,9 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       'verify_signature',
       'Verifies the signature of a captured request, and says what changed its body.',
       {
-        headers: z.record(z.string().max(200), z.string().max(4_000)),
+        headers: z
+          .record(z.string().max(200), z.string().max(4_000))
+          .refine((headers) => Object.keys(headers).length <= 200, 'more than 200 headers'),
         bodyBase64: z.base64().max(14_000_000),
         anyAge: z.boolean().default(false).describe('accepts old timestamps'),
       },

@@ -124,7 +124,7 @@ function delayBefore(
  */
 export function parseRetryAfter(header: string | null, now: number): number | undefined {
   const value = header?.trim() ?? '';
-  if (/^\d{1,10}$/.test(value)) return Number(value);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
   // Date.parse also accepts texts such as "1.5". An HTTP date starts with the day of the week.
   const date = /^[A-Za-z]{3,9},? /.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));

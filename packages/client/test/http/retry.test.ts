@@ -199,6 +199,9 @@ describe('retry-after', () => {
     ['0', 0],
     ['120', 120],
     [' 7 ', 7],
+    ['00000000007', 7],
+    ['99999999999', 99_999_999_999],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
     ['Thu, 01 Jan 2026 00:00:10 GMT', 10],
     ['Thursday, 01-Jan-26 00:01:00 GMT', 60],
     ['Thu Jan  1 00:00:05 2026 GMT', 5],
@@ -207,7 +210,7 @@ describe('retry-after', () => {
     expect(parseRetryAfter(header, now)).toBe(seconds);
   });
 
-  test.each([null, '', '-1', '1.5', '1e3', 'soon', 'Thu, nonsense', '99999999999'])(
+  test.each([null, '', '-1', '1.5', '1e3', 'soon', 'Thu, nonsense'])(
     '%j is neither form',
     (header) => {
       expect(parseRetryAfter(header, now)).toBeUndefined();
