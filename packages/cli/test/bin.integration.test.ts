@@ -52,6 +52,19 @@ describe('the program as a process', () => {
     expect(await text(child.stderr)).not.toContain('EPIPE');
   });
 
+  test('a time without a zone is UTC, wherever the command runs', async () => {
+    const store = ['--store', 'sqlite:/nowhere/calls.db'];
+    const window = (until: string) => ['--since', '2026-01-31T12:00:00Z', '--until', until];
+    const list = async (until: string) => {
+      const argv = ['dead-letters', 'list', ...store, ...window(until)];
+      const child = program(argv, { TZ: 'America/New_York' });
+      return (await Promise.all([text(child.stderr), once(child, 'exit')]))[0];
+    };
+    // In New York, it would be five hours later, and the window not empty.
+    expect(await list('2026-01-31T11:59')).toContain('--since has to be before --until');
+    expect(await list('2026-01-31T12:01')).toContain('There is no file');
+  }, 120_000);
+
   (process.platform === 'linux' ? test : test.skip)(
     'a full disk is exit code 3, even for short output',
     async () => {

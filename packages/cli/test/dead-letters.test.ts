@@ -51,7 +51,7 @@ describe('dead-letters list and show', () => {
     ]);
     const terminal = { env: { ...env, NO_COLOR: '1' }, terminal: true, columns: 80 };
     const { stdout } = await run(['dead-letters', 'causes'], terminal);
-    expect(stdout).toMatch(/^2 +[0-9a-f]{8} .*the CRM/m);
+    expect(stdout).toMatch(/^2 +[0-9a-f]{8} .*call:completed\n {7}Error: the CRM responded/m);
     const cause = found[0]!.id.slice(0, 6);
     const only = await run(['dead-letters', 'list', '--cause', cause, '--json'], { env });
     expect(only.records()).toHaveLength(2);
@@ -185,7 +185,22 @@ describe('dead-letters: what is wrong on the command line', () => {
     [['list', '--store', 'postgres://u:a#b@127.0.0.1:1/x'], 2, '%23'],
     [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing listens there'],
     [['list', '--store', 'postgres://nobody.invalid/x'], 3, 'Check the host name'],
-    [['list', '--since', 'yesterday'], 2, 'Invalid time'],
+    [['list', '--since', 'yesterday'], 2, 'neither a time nor a duration'],
+    [['list', '--since', '5'], 2, 'Add one: 5s, 5m, 5h or 5d.'],
+    [['list', '--until', '5'], 2, '5 has no unit'],
+    [
+      ['list', '--since', '1h', '--until', '2h', '--store', 'redis://127.0.0.1:1'],
+      2,
+      'before --until',
+    ],
+    [['causes', '--since', '2026-02-30'], 2, 'neither a time nor a duration'],
+    [['redrive', '--since', '5', '--to', '3000', '--secret', SECRET], 2, '5 has no unit'],
+    [
+      ['redrive', '--all', '--timeout', '5', '--to', '3000', '--secret', SECRET],
+      2,
+      '5 has no unit',
+    ],
+    [['redrive', '--all', '--timeout', '60d', '--to', '3000', '--secret', SECRET], 2, '1ms to 24d'],
     [['redrive', '--to', '3000', '--secret', SECRET], 2, '--all'],
     [['redrive', 'abc', '--all', '--to', '3000', '--secret', SECRET], 2, 'exclude'],
     [['redrive', '--all', '--to', 'https://example.com/hook'], 2, '--allow-external'],

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { didYouMean } from '../src/input/options.ts';
 import { setFields } from '../src/input/fields.ts';
-import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/input/options.ts';
+import { headerRecord, probabilities, wholeNumber } from '../src/input/options.ts';
 import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secrets.ts';
 import { targetUrl } from '../src/input/target.ts';
+import { isoTime, milliseconds, time } from '../src/input/time.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
@@ -76,7 +77,57 @@ describe('URLs', () => {
 describe('numbers, durations and probabilities', () => {
   test('durations need their unit', () => {
     expect(milliseconds('1.5h')).toBe(5_400_000);
-    expect(() => milliseconds('5')).toThrow('Invalid duration: 5');
+    expect(() => milliseconds('5')).toThrow('5 has no unit');
+    expect(() => milliseconds('36526d')).toThrow('no duration from 0s to 36525d');
+  });
+
+  test.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31 12:00:05Z', '2026-01-31T12:00:05.000Z'],
+    ['2026-01-31t12:00:05.25+02:00', '2026-01-31T10:00:05.250Z'],
+    ['2026-01-31T23:30:00-0130', '2026-02-01T01:00:00.000Z'],
+    ['2024-02-29T00:00Z', '2024-02-29T00:00:00.000Z'],
+  ])('the time %s is %s', (given, iso) => {
+    expect(time(given).toISOString()).toBe(iso);
+  });
+
+  test.each(['90m', ' 2h ', '3d', '0s', '1.5 h'])('%s is that long ago', (given) => {
+    const ago = Date.now() - time(given).getTime();
+    expect(Math.abs(ago - milliseconds(given))).toBeLessThan(1_000);
+  });
+
+  // An engine reads most of these as some day: "5" as May 2001, "12" as December, "60" as 1960.
+  test.each([
+    '5',
+    '12',
+    '60',
+    '0',
+    '2026',
+    '20260131',
+    '1769860800',
+    '1.5',
+    '-5',
+    '5 ',
+    '01/02/2026',
+  ])('the time %s is refused', (given) => {
+    expect(() => time(given)).toThrow(/has no unit|neither a time nor a duration/);
+  });
+
+  test.each([
+    '2026-02-30',
+    '2026-13-01',
+    '2026-01-31T25:00',
+    '2026-01-31T12',
+    'May 5',
+    '2h ago',
+    '',
+    '5y',
+    '-2h',
+    '2026-01-31T12:00 GMT',
+  ])('the time %s is refused, too', (given) => {
+    expect(isoTime(given)).toBeUndefined();
+    expect(() => time(given)).toThrow('neither a time nor a duration');
   });
 
   test('whole numbers have their range', () => {

@@ -175,13 +175,20 @@ describe('mcp', () => {
   });
 
   test('answers what it cannot do with an error and a fix', async () => {
-    const { ask } = await assistant([]);
+    const { ask } = await assistant(['--allow-writes']);
     expect(await ask('dead_letters')).toMatchObject({
       isError: true,
       answer: { error: 'No store is given.', fix: expect.stringContaining('--store') },
     });
     expect((await ask('simulator_clock')).answer).toMatchObject({ error: like(/No simulator/) });
     expect((await ask('explain', { about: 'x', more: 1 })).isError).toBe(true);
+    for (const [name, given] of [
+      ['dead_letters', { since: '5' }],
+      ['reconcile_dry_run', { since: '5' }],
+      ['reconcile_dry_run', { since: '2h', until: '5' }],
+      ['simulator_advance', { by: '5' }],
+    ] as const)
+      expect((await ask(name, given)).answer).toMatchObject({ error: '5 has no unit.' });
     expect((await ask('redrive_command', { cause: '$(id)' })).isError).toBe(true);
     const outside = await ask('check_receiver', { to: 'https://hooks.example.net/hook' });
     expect(outside).toMatchObject({ isError: true, answer: { fix: like(/--allow-external/) } });

@@ -121,12 +121,20 @@ test('simulate prints secrets and addresses whole, to be copied', async () => {
 
 test('deliveries list says when there are more, and how to see them', async () => {
   const { stderr } = await see('deliveries', 'list', '-n', '2');
-  expect(stderr).toBe('These are the latest 2. For more: --limit 20\n');
+  expect(stderr).toBe(
+    'The terminal is too narrow for: attempts, created, rule. To see them: --wide\nThese are the latest 2. For more: --limit 20\n',
+  );
 });
 
 test('calls is a table, with whole ids and times in UTC', async () => {
-  const { stdout } = await see('calls');
+  const { stdout, stderr } = await see('calls');
   const [head, row] = stdout.split('\n');
+  // No column is cut down to some letters: it is shown, or named.
+  const named = /too narrow for: ([^.]+)\./.exec(stderr.replace('\n', ' '))?.[1]?.split(', ') ?? [];
+  const [record] = (await run(['calls', '--json'], { env })).records();
+  const shown = head?.trim().split(/ {2,}/) ?? [];
+  expect([...shown, ...named]).toEqual(Object.keys(record ?? {}));
+  expect(named.length).toBeGreaterThan(0);
   expect(head).toMatch(/^_id +/);
   expect(row).toMatch(/^[\da-f]{24} /);
   expect((await run(['calls', '--wide'], { env })).stdout).toMatch(/\d{4}-\d\d-\d\d [\d:]{8}Z/);

@@ -43,7 +43,7 @@ describe('without the URL of a service', () => {
   test('and without a simulator, both ways out are named', async () => {
     const env = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
     const { code, stderr } = await run(['calls'], { env });
-    expect(code).toBe(2);
+    expect(code).toBe(3);
     expect(stderr).toContain("The service's URL is not given. No simulator is running at");
     expect(stderr).toContain('Set CALL_WEBHOOKS_BASE_URL, pass --base-url, or start a simulator');
   });

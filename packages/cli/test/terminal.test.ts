@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { colorsFor, wantsColor } from '../src/terminal/text.ts';
 import { bodyLines, dateTime, duration, timeOfDay } from '../src/terminal/format.ts';
 import { showProgress } from '../src/terminal/prompts.ts';
-import { table, pairs } from '../src/terminal/table.ts';
+import { leftOut, table, pairs } from '../src/terminal/table.ts';
 import {
   escapeControl,
   isPrintable,
@@ -187,7 +187,10 @@ describe('nothing is wider than the terminal', () => {
       'id        receiver             time     '.trimEnd(),
       '01234567  127.0.0.1:3000/hook  16:49:39Z',
     ]);
-    expect(plainOf(table(no, head, rows, 35))[1]).toBe('01234567  127.0.0.1:3000/hook  16:…');
+    // A column of which only some letters would be seen is left out, and named.
+    expect(plainOf(table(no, head, rows, 35))[1]).toBe('01234567  127.0.0.1:3000/hook');
+    expect(leftOut(head, rows, 35)).toEqual(['time']);
+    expect(leftOut(head, rows, 40)).toEqual([]);
     expect(plainOf(table(no, head, rows, 20))[1]).toBe('01234567  127.0…hook');
     // Without a terminal, and with --wide, nothing is cut.
     expect(plainOf(table(no, head, rows))[1]).toBe(

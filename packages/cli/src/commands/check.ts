@@ -8,9 +8,10 @@ import { type Check, DEFAULTS, GradedReceiver, groupOf } from '../grader/receive
 import { OTHER_SECRETS } from '../grader/own-checks.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { fieldNames } from '../input/fields.ts';
-import { didYouMean, durationOption, repeatable } from '../input/options.ts';
+import { didYouMean, repeatable } from '../input/options.ts';
 import { givenSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
 import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import { durationOption } from '../input/time.ts';
 import { showProgress } from '../terminal/prompts.ts';
 import { paragraph } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';

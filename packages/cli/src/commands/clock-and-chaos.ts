@@ -2,7 +2,10 @@ import type { ChaosSettings, ClockView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
-import { milliseconds, probabilities } from '../input/options.ts';
+import { probabilities } from '../input/options.ts';
+import { milliseconds } from '../input/time.ts';
+import { attemptWriter } from '../simulator/attempt-lines.ts';
+import { acknowledgedOf, type Advanced, advanceClock } from '../simulator/clock.ts';
 import {
   type Connection,
   simulatorOf,
@@ -11,14 +14,14 @@ import {
 } from '../simulator/connection.ts';
 import { dateTime, duration } from '../terminal/format.ts';
 import { pairs } from '../terminal/table.ts';
-import { type Printable, t } from '../terminal/text.ts';
+import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 
 /** `clock`: shows and advances the simulator's clock. */
 export function clockCommand(app: App, base: Command): Command {
   const command = (name: string, what: string) => withSimulatorOption(app.command(name, what));
-  const post = (path: string) =>
+  const advance = (path: 'next' | 'run-until-idle') =>
     app.action((options: SimulatorOptions) =>
-      printClock(app, simulatorOf(app, options).post(`/clock/${path}`)),
+      printAdvanced(app, advanceClock(simulatorOf(app, options), path)),
     );
   return base
     .addCommand(
@@ -34,15 +37,15 @@ export function clockCommand(app: App, base: Command): Command {
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
           app.action((by: number, options: SimulatorOptions) =>
-            printClock(app, simulatorOf(app, options).post('/clock/advance', { by })),
+            printAdvanced(app, advanceClock(simulatorOf(app, options), 'advance', { by })),
           ),
         ),
     )
     .addCommand(
-      command('next', 'Advance the clock to the next thing that is due').action(post('next')),
+      command('next', 'Advance the clock to the next thing that is due').action(advance('next')),
     )
     .addCommand(
-      command('run', 'Advance the clock until nothing is due').action(post('run-until-idle')),
+      command('run', 'Advance the clock until nothing is due').action(advance('run-until-idle')),
     )
     .addHelpText(
       'afterAll',
@@ -55,14 +58,37 @@ export function clockCommand(app: App, base: Command): Command {
 
 async function printClock({ output }: App, reading: Promise<ClockView>): Promise<undefined> {
   const clock = await reading;
-  await output.print(clock, ({ bold, dim }) => {
-    const due =
-      clock.nextDueAt === null
-        ? 'nothing is due'
-        : `next in ${duration(Math.max(0, clock.nextDueAt - clock.now))}`;
-    const inFlight = clock.inFlight > 0 ? `, ${clock.inFlight} in flight` : '';
-    return t`${bold(dateTime(new Date(clock.now)))}  ${clock.mode}  ${dim(due + inFlight)}`;
-  });
+  await output.print(clock, (colors) => clockLine(colors, clock, 'nothing is due'));
+  return undefined;
+}
+
+function clockLine({ bold, dim }: Colors, clock: ClockView, ifNone: string): Text {
+  const { now, mode, nextDueAt, inFlight } = clock;
+  const due = nextDueAt === null ? ifNone : `next in ${duration(Math.max(0, nextDueAt - now))}`;
+  const more = inFlight > 0 ? `, ${String(inFlight)} in flight` : '';
+  return t`${bold(dateTime(new Date(now)))}  ${mode}  ${dim(due + more)}`;
+}
+
+/** More attempts are only counted. */
+const SHOWN = 50;
+
+/** Prints what ran while the clock was advanced, and what is due next. */
+async function printAdvanced({ output }: App, advancing: Promise<Advanced>): Promise<undefined> {
+  const { clock, ended } = await advancing;
+  const acknowledged = acknowledgedOf(ended);
+  const attempts = { ended: ended.length, acknowledged };
+  const attemptLines = attemptWriter(output.columns);
+  await output.print({ ...clock, attempts }, (colors) => [
+    ...ended
+      .slice(-SHOWN)
+      .flatMap(({ delivery, attempt }) => attemptLines(colors, delivery, attempt)),
+    ended.length === 1
+      ? t`1 attempt ended, ${acknowledged === 1 ? 'acknowledged' : 'not acknowledged'}.`
+      : t`${ended.length} attempts ended, ${acknowledged} acknowledged.`,
+    clockLine(colors, clock, 'nothing more is due'),
+  ]);
+  if (ended.length > SHOWN)
+    output.message(`These are the last ${String(SHOWN)}. For all: call-webhooks deliveries list`);
   return undefined;
 }
 

@@ -18,7 +18,7 @@ import {
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { bodyLines, dateTime } from '../terminal/format.ts';
 import { askYesNo } from '../terminal/prompts.ts';
-import { pairs, paragraph, table } from '../terminal/table.ts';
+import { type Column, pairs, paragraph } from '../terminal/table.ts';
 import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 import { redriveCommand } from './redrive.ts';
 
@@ -29,12 +29,13 @@ interface ListOptions extends StoreOptions, FilterOptions {
 /** `dead-letters`: what a receiver gave up, in its store. */
 export function deadLettersCommand(app: App, base: Command): Command {
   const command = (name: string, what: string) => withStoreOptions(app.command(name, what));
-  const reading = <Options extends StoreOptions>(
+  const reading = <Options extends StoreOptions & FilterOptions>(
     run: (app: App, opened: OpenedStore, options: Options) => Promise<undefined>,
   ) =>
-    app.action((options: Options) =>
-      withStore(app, options, (opened) => run(app, opened, options), true),
-    );
+    app.action((options: Options) => {
+      filterOf(options); // What is wrong with it is told before the store is opened.
+      return withStore(app, options, (opened) => run(app, opened, options), true);
+    });
   return base
     .addCommand(
       withFilterOptions(command('list', 'List dead letters, those that failed longest ago first'))
@@ -103,7 +104,7 @@ async function list(
   }
   if (output.json) for (const letter of found) await output.print(letter);
   else if (found.length > 0) {
-    await output.print(found, (colors) => rows(colors, found, output.columns));
+    await output.printTable(found, columnsOf(found), (colors) => rowsOf(colors, found));
     if (output.columns !== Infinity)
       output.message('For a whole error: call-webhooks dead-letters show ID');
   }
@@ -115,27 +116,28 @@ async function list(
   return undefined;
 }
 
-function rows(colors: Colors, letters: readonly ListedDeadLetter[], columns: number): Text[] {
-  const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
-  return table(
-    colors,
-    [
-      { title: 'failed' },
-      { title: 'id', cut: 'id' },
-      ...(hasTenants ? [{ title: 'tenant' }] : []),
-      { title: 'event' },
-      { title: 'error' },
-    ],
-    letters.map(({ failedAt, id, tenant = '', eventName = '', error, claimedUntil }) => [
-      dateTime(failedAt),
-      id,
-      ...(hasTenants ? [tenant] : []),
-      eventName,
-      claimedUntil ? colors.yellow(`being redriven; ${error}`) : error,
-    ]),
-    columns,
-  );
-}
+const hasTenants = (letters: readonly ListedDeadLetter[]): boolean =>
+  letters.some(({ tenant }) => tenant !== undefined);
+
+const columnsOf = (letters: readonly ListedDeadLetter[]): Column[] => [
+  { title: 'failed' },
+  { title: 'id', cut: 'id' },
+  ...(hasTenants(letters) ? [{ title: 'tenant' }] : []),
+  { title: 'event' },
+  { title: 'error' },
+];
+
+const rowsOf = ({ yellow }: Colors, letters: readonly ListedDeadLetter[]): Printable[][] =>
+  letters.map(({ failedAt, id, tenant = '', eventName = '', error, claimedUntil }) => [
+    dateTime(failedAt),
+    id,
+    ...(hasTenants(letters) ? [tenant] : []),
+    eventName,
+    claimedUntil ? yellow(`being redriven; ${error}`) : error,
+  ]);
+
+/** Where the second column of the causes begins: their errors stand below it. */
+const CAUSE_INDENT = 'count  '.length;
 
 async function causes(
   { output }: App,
@@ -145,13 +147,15 @@ async function causes(
   const { causes: found, isWhole } = await causesOf(opened.deadLetters, options);
   if (output.json) for (const cause of found) await output.print(cause);
   else if (found.length > 0)
-    await output.print(found, (colors) => {
-      const titles = ['count', 'cause', 'last', 'error', 'events'].map((title) => ({ title }));
-      const cells = found.map(({ count, id, lastAt, eventNames, text }) => [
-        ...[count, id.slice(0, 8), dateTime(lastAt), text, eventNames.join(', ')],
-      ]);
-      return table(colors, titles, cells, output.columns);
-    });
+    await output.printTable(
+      found,
+      ['count', 'cause', 'last', 'events'].map((title) => ({ title })),
+      () =>
+        found.map(({ count, id, lastAt, eventNames }) => [
+          ...[count, id.slice(0, 8), dateTime(lastAt), eventNames.join(', ')],
+        ]),
+      (at) => paragraph(found[at]?.text ?? '', output.columns, CAUSE_INDENT),
+    );
   if (found.length === 0) await tellNone(output, opened, options);
   if (!isWhole) output.message(`These are the first ${String(MAX_GROUPED)} letters.`);
   return undefined;

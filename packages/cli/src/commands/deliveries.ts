@@ -14,7 +14,7 @@ import {
 } from '../simulator/connection.ts';
 import { changesOf, createUpdatePrinter, readUntil, updatesOf } from '../simulator/updates.ts';
 import { bodyLines, dateTime, duration } from '../terminal/format.ts';
-import { type Column, pairs, table } from '../terminal/table.ts';
+import { type Column, pairs } from '../terminal/table.ts';
 import { type Colors, join, type Printable, t, type Text } from '../terminal/text.ts';
 
 interface ListOptions extends SimulatorOptions {
@@ -77,10 +77,9 @@ async function list(app: App, options: ListOptions): Promise<undefined> {
   else if (latest.length === 0)
     output.message('No deliveries found. To make some: call-webhooks trigger call');
   else
-    await output.print(latest, (colors) => {
-      const rows = latest.map((delivery) => cellsOf(colors, delivery));
-      return table(colors, COLUMNS, rows, output.columns);
-    });
+    await output.printTable(latest, COLUMNS, (colors) =>
+      latest.map((delivery) => cellsOf(colors, delivery)),
+    );
   if (matching.length > latest.length)
     output.message(
       `These are the latest ${String(limit)}. For more: --limit ${String(limit * 10)}`,
@@ -213,7 +212,7 @@ async function resend(app: App, id: string, options: SimulatorOptions): Promise<
     const { _id } = await findDelivery(connection, id);
     const changes = await changesOf(connection);
     const { _id: copyId } = await connection.post<Delivery>(`/deliveries/${_id}/resend`);
-    const copy = await readUntil(changes, async () => {
+    const copy = await readUntil(connection, changes, async () => {
       const read = await connection.get<DeliveryView>(`/deliveries/${copyId}`);
       return wasAttempted(read) ? read : undefined;
     });

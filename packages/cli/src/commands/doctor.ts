@@ -13,7 +13,7 @@ import { BASELINE } from '../grader/vectors.ts';
 import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
 import { fieldNames } from '../input/fields.ts';
-import { durationOption, repeatable } from '../input/options.ts';
+import { repeatable } from '../input/options.ts';
 import {
   givenSecrets,
   type SecretOptions,
@@ -21,6 +21,7 @@ import {
   withSecretOptions,
 } from '../input/secrets.ts';
 import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import { durationOption } from '../input/time.ts';
 import {
   givenBaseUrl,
   serviceClient,

@@ -5,7 +5,7 @@ import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { EFFECT_TEXT, effectOfStatus, failureOf, foreignStatus } from '../http/effects.ts';
 import { didYouMean } from '../input/options.ts';
-import { paragraph, table } from '../terminal/table.ts';
+import { paragraph } from '../terminal/table.ts';
 import { type Colors, join, t, type Text } from '../terminal/text.ts';
 
 /** `explain`: explains the responses of a receiver. */
@@ -33,10 +33,9 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
     return undefined;
   }
   const head = ['outcome', 'status', 'when'].map((title) => ({ title }));
-  await output.print(undefined, (colors) => {
-    const rows = found.map(({ code, status, when }) => [colors.bold(code), status ?? '', when]);
-    return table(colors, head, rows, output.columns);
-  });
+  await output.printTable(undefined, head, ({ bold }) =>
+    found.map(({ code, status, when }) => [bold(code), status ?? '', when]),
+  );
   output.message('For the cause and the fix: call-webhooks explain OUTCOME');
   return undefined;
 }

@@ -6,13 +6,20 @@ import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator'
 import * as z from 'zod';
 import type { App } from '../app.ts';
 import { badInput } from '../errors.ts';
-import { milliseconds, time } from '../input/options.ts';
 import { givenSecrets, requiredSecrets } from '../input/secrets.ts';
 import { targetUrl } from '../input/target.ts';
+import { milliseconds, time } from '../input/time.ts';
 import { serviceClient } from '../service/client.ts';
+import { acknowledgedOf, advanceClock } from '../simulator/clock.ts';
 import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
-import { causesOf, findLetter, lettersOf, shownBody } from '../store/letters.ts';
+import {
+  causesOf,
+  type FilterOptions,
+  findLetter,
+  lettersOf,
+  shownBody,
+} from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
@@ -42,7 +49,10 @@ const writing = (given: Tool): Tool => ({ ...given, writes: true });
 const LIMIT = z.int().min(1).max(50).default(20);
 const TENANT = z.string().max(128).optional();
 const CAUSE = z.string().regex(/^[\da-f]{4,12}$/);
-const TIME = z.string().max(40).describe('2h (ago), or 2026-01-31T12:00Z');
+const TIME = z
+  .string()
+  .max(40)
+  .describe('2h (ago), or 2026-01-31T12:00Z; without a zone, it is UTC');
 
 /** All tools. Their answers have no names, numbers or addresses of people. */
 export function toolsOf(app: App, options: DoctorOptions): Tool[] {
@@ -102,32 +112,13 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         tenant: TENANT,
         limit: LIMIT,
       },
-      ({ cause, eventName, reason, since, tenant, limit }) =>
-        inStore(async ({ deadLetters, doubt }) => {
-          const given = { cause, event: eventName, reason, since: since && time(since), tenant };
-          const wanted = Object.fromEntries(
-            Object.entries(given).filter(([, value]) => value !== undefined),
-          );
-          const { causes, isWhole } = await causesOf(deadLetters, wanted);
-          const letters: ListedDeadLetter[] = [];
-          if (cause !== undefined)
-            for await (const letter of lettersOf(deadLetters, wanted)) {
-              letters.push(letter);
-              if (letters.length > limit) letters.shift();
-            }
-          return {
-            letters: causes.reduce((sum, { count }) => sum + count, 0),
-            ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
-            ...(causes.length === 0 && { doubt: await doubt?.() }),
-            causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
-              ...group,
-              eventNames: eventNames.map(shownName),
-              newest: example.id,
-              untrusted: { error: text },
-            })),
-            ...(cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
-          };
-        }),
+      ({ cause, eventName, reason, since, tenant, limit }) => {
+        const given = { cause, event: eventName, reason, since: since && time(since), tenant };
+        const wanted = Object.fromEntries(
+          Object.entries(given).filter(([, value]) => value !== undefined),
+        );
+        return inStore((opened) => deadLettersView(opened, wanted, limit));
+      },
     ),
     tool(
       'dead_letter',
@@ -267,8 +258,10 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     writing(
       tool('simulator_call', 'Places a call of one second in the simulator.', {}, async () => {
-        const call = await simulator().post<Call>('/calls', { durationSeconds: 1 });
-        return { callId: call._id };
+        const { _id } = await simulator().post<Call>('/calls', { durationSeconds: 1 });
+        const { mode } = await simulator().get<ClockView>('/clock');
+        const note = 'The clock is manual. The call goes on with simulator_advance by 5s.';
+        return { callId: _id, ...(mode === 'manual' && { note }) };
       }),
     ),
     writing(
@@ -276,7 +269,15 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         'simulator_advance',
         "Advances the simulator's clock, and runs what falls due.",
         { by: z.string().max(20).describe('30s, 6m or 2h') },
-        ({ by }) => simulator().post<ClockView>('/clock/advance', { by: milliseconds(by) }),
+        async ({ by }) => {
+          const { clock, ended } = await advanceClock(simulator(), 'advance', {
+            by: milliseconds(by),
+          });
+          return {
+            ...clock,
+            attempts: { ended: ended.length, acknowledged: acknowledgedOf(ended) },
+          };
+        },
       ),
     ),
   ];
@@ -310,6 +311,33 @@ const rowView = ({ error, eventName, process: _process, ...row }: OutcomeRow) =>
   ...(eventName !== undefined && { eventName: shownName(eventName) }),
   ...(error !== undefined && { untrusted: { error: causeOf({ ...row, error }) } }),
 });
+
+/** The causes of these letters; of one cause also its newest letters. */
+async function deadLettersView(
+  { deadLetters, doubt }: OpenedStore,
+  wanted: FilterOptions,
+  limit: number,
+): Promise<object> {
+  const { causes, isWhole } = await causesOf(deadLetters, wanted);
+  const letters: ListedDeadLetter[] = [];
+  if (wanted.cause !== undefined)
+    for await (const letter of lettersOf(deadLetters, wanted)) {
+      letters.push(letter);
+      if (letters.length > limit) letters.shift();
+    }
+  return {
+    letters: causes.reduce((sum, { count }) => sum + count, 0),
+    ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
+    ...(causes.length === 0 && { doubt: await doubt?.() }),
+    causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
+      ...group,
+      eventNames: eventNames.map(shownName),
+      newest: example.id,
+      untrusted: { error: text },
+    })),
+    ...(wanted.cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
+  };
+}
 
 /** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
 const letterView = (letter: ListedDeadLetter) => ({

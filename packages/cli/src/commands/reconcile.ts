@@ -12,7 +12,7 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { fieldNames, TIME_FIELDS } from '../input/fields.ts';
-import { durationOption, repeatable, time, wholeNumber } from '../input/options.ts';
+import { repeatable, wholeNumber } from '../input/options.ts';
 import {
   endingOf,
   postSigned,
@@ -21,6 +21,7 @@ import {
   type TargetOptions,
   withTargetOptions,
 } from '../input/target.ts';
+import { ANY_DURATION, durationOption, time } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import type { Output } from '../terminal/output.ts';
@@ -56,6 +57,7 @@ export function reconcileCommand(app: App, base: Command): Command {
         '--remember-for <duration>',
         "the rememberFor of the receiver's store, which no window may exceed",
         REMEMBER_MS,
+        ANY_DURATION,
       ),
     )
     .option('--recordings', 'also ask for the recording of each call, and send its event')

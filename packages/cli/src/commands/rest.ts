@@ -4,10 +4,11 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
+import { isoTime } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { dateTime, size } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
-import { type Column, table } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
 import { t } from '../terminal/text.ts';
 
 interface ListOptions extends ServiceOptions {
@@ -62,7 +63,7 @@ async function printList<T>(
     if (first !== undefined) {
       const columns = columnsOf(first);
       const rows = records.map((record) => columns.map(({ value }) => value(record)));
-      await output.print(records, (colors) => table(colors, columns, rows, output.columns));
+      await output.printTable(records, columns, () => rows);
     }
   }
   if (count === 0) output.message(ifNone);
@@ -103,7 +104,7 @@ function textOf(name: string, value: unknown): string {
 }
 
 function timeText(value: string | number): string {
-  const time = new Date(value);
+  const time = new Date(typeof value === 'number' ? value : (isoTime(value) ?? NaN));
   return Number.isNaN(time.getTime()) ? String(value) : dateTime(time);
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../simulator/connection.ts';
 import { type SecretFor, secretsForActions, signingActions } from '../simulator/secrets.ts';
 import { PAUSED } from '../simulator/updates.ts';
-import { type Column, table } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
 import { type Colors, type Printable, t } from '../terminal/text.ts';
 
 /** `rules`: manages the rules of the simulator. */
@@ -186,10 +186,9 @@ async function printRules({ output }: App, rules: readonly Rule[]): Promise<unde
   else if (rules.length === 0)
     output.message('There are no rules. Create them: call-webhooks rules create --url URL');
   else
-    await output.print(rules, (colors) => {
-      const rows = rules.flatMap((rule) => rowsOf(colors, rule));
-      return table(colors, COLUMNS, rows, output.columns);
-    });
+    await output.printTable(rules, COLUMNS, (colors) =>
+      rules.flatMap((rule) => rowsOf(colors, rule)),
+    );
   return undefined;
 }
 

@@ -7,16 +7,11 @@ import { badInput, EXIT } from '../errors.ts';
 import { describeResult, EFFECT_TEXT, effectOf, requireReached } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { setFields } from '../input/fields.ts';
-import {
-  didYouMean,
-  durationOption,
-  headerRecord,
-  repeatable,
-  wholeNumber,
-} from '../input/options.ts';
+import { didYouMean, headerRecord, repeatable, wholeNumber } from '../input/options.ts';
 import { decodeText, readData } from '../input/read.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
 import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import { durationOption } from '../input/time.ts';
 import type { Io } from '../io.ts';
 import { bodyLines, duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';

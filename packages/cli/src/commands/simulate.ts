@@ -10,7 +10,7 @@ import { EVENT_NAMES } from '@call-webhooks/core';
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
-import { milliseconds, probabilities, repeatable, wholeNumber } from '../input/options.ts';
+import { probabilities, repeatable, wholeNumber } from '../input/options.ts';
 import {
   CALLS_VARIABLE,
   checkReplaceable,
@@ -21,6 +21,7 @@ import {
   writeSecretFile,
 } from '../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../input/target.ts';
+import { milliseconds } from '../input/time.ts';
 import { connect, DEFAULT_PORT } from '../simulator/connection.ts';
 import { secretsForActions, type SigningAction, signingActions } from '../simulator/secrets.ts';
 import { createUpdatePrinter, updatesOf } from '../simulator/updates.ts';

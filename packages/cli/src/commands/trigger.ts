@@ -9,7 +9,8 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
 import { setFields } from '../input/fields.ts';
-import { didYouMean, durationOption, repeatable, wholeNumber } from '../input/options.ts';
+import { didYouMean, repeatable, wholeNumber } from '../input/options.ts';
+import { durationOption } from '../input/time.ts';
 import { attemptWriter, unsentLine } from '../simulator/attempt-lines.ts';
 import {
   type Connection,
@@ -37,6 +38,8 @@ interface Scenario {
   readonly count?: number;
   /** Plays the scenario once. @returns the call, if there is one */
   readonly play: (stage: Stage) => Promise<Call | undefined>;
+  /** What is left to do when all were played. */
+  readonly end?: (stage: Stage, calls: readonly Call[]) => Promise<void>;
 }
 
 /** How long a call lasts, unless `--set durationSeconds=…` is given: nobody wants to wait. */
@@ -49,12 +52,17 @@ const endCall = ({ connection }: Stage, { _id }: Call) =>
 const placeCall = ({ connection, fields }: Stage, more: object = {}) =>
   connection.post<Call>('/calls', { durationSeconds: CALL_SECONDS, ...more, ...fields });
 
-/** Places a call and advances a manual clock as far as the call needs. */
+/** Places a call, and lets it end. */
 async function wholeCall(stage: Stage, more?: object): Promise<Call> {
   const call = await placeCall(stage, more);
-  if (stage.clock.mode === 'manual')
-    await stage.connection.post('/clock/advance', { by: (call.plannedMs ?? 0) + 3_000 });
+  await endCalls(stage, [call]);
   return call;
+}
+
+/** Advances a manual clock as far as these calls need, which have begun now. */
+async function endCalls({ connection, clock }: Stage, calls: readonly Call[]): Promise<void> {
+  const longest = calls.reduce((ms, { plannedMs = 0 }) => Math.max(ms, plannedMs), 0);
+  if (clock.mode === 'manual') await connection.post('/clock/advance', { by: longest + 3_000 });
 }
 
 async function rotateAllSecrets({ connection }: Stage): Promise<void> {
@@ -103,7 +111,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: (stage) => wholeCall(stage, { recorded: false }),
   },
   duplicate: { what: 'a call whose events are all sent twice', play: sendEverythingTwice },
-  burst: { what: '20 calls at once', count: 20, play: placeCall },
+  burst: { what: '20 calls at once', count: 20, play: placeCall, end: endCalls },
   rotation: {
     what: 'all secrets are rotated, then a call is placed',
     async play(stage) {
@@ -176,7 +184,7 @@ interface TriggerOptions extends SimulatorOptions {
 async function runScenario(
   app: App,
   name: string,
-  { what, count: usual = 1, play }: Scenario,
+  { what, count: usual = 1, play, end }: Scenario,
   options: TriggerOptions,
 ): Promise<number | undefined> {
   const { output, signal } = app;
@@ -189,34 +197,37 @@ async function runScenario(
   try {
     // Before the calls are placed: no change may be missed.
     const changes = wait ? await changesOf(connection) : undefined;
-    const callIds: string[] = [];
+    const calls: Call[] = [];
+    const clock = await connection.get<ClockView>('/clock');
+    const stage = { connection, fields, clock };
     for (let played = 0; played < count; played++) {
-      const clock = await connection.get<ClockView>('/clock');
-      const call = await play({ connection, fields, clock });
+      const call = await play(stage);
       if (!call) continue;
-      callIds.push(call._id);
+      calls.push(call);
       if (!wait)
         await output.print({ type: 'call', call }, ({ green, bold }) => {
           return t`${green('triggered')} ${name}  call ${bold(call._id)}`;
         });
     }
+    await end?.(stage, calls);
+    const callIds = calls.map(({ _id }) => _id);
     if (callIds.length === 0) {
       output.message(`Done: ${what}.`);
       await output.print({ type: 'done', scenario: name });
     }
     if (!changes || callIds.length === 0) return undefined;
-    if ((await connection.get<ClockView>('/clock')).mode === 'manual') {
+    if (clock.mode === 'manual') {
       const { duplicate, reorder } = await connection.get<ChaosSettings>('/chaos');
       if (retries) await connection.post('/clock/run-until-idle');
       // These delay deliveries by up to a minute. Retries come later.
       else if (duplicate + reorder > 0) await connection.post('/clock/advance', { by: 60_000 });
     }
     const eventName = name.startsWith('call:') ? name : undefined;
-    const deliveries = await readUntil(changes, () =>
+    const deliveries = await readUntil(connection, changes, () =>
       readDeliveries(connection, callIds, eventName, retries),
     );
     if (deliveries.length === 0) throw nothingSent(await connection.get<Rule[]>('/rules'));
-    return await printDeliveries(app, deliveries);
+    return await printDeliveries(app, deliveries, clock.mode);
   } catch (error) {
     signal.throwIfAborted();
     if (!timeout.aborted) throw error;
@@ -258,6 +269,7 @@ const hasEnded = ({ loggedAt, recorded, recording }: Call): boolean =>
 async function printDeliveries(
   { output }: App,
   deliveries: readonly DeliverySummary[],
+  clock: ClockView['mode'],
 ): Promise<number> {
   const attemptLines = attemptWriter(output.columns);
   for (const delivery of deliveries) {
@@ -272,6 +284,8 @@ async function printDeliveries(
   const { red } = output.messageColors;
   const count = red(`${failed.length} of ${deliveries.length} not acknowledged.`);
   output.message(t`${count} Details: call-webhooks deliveries show ${shortId(first._id)}`);
+  if (clock === 'manual' && failed.some(({ state }) => state === 'waiting'))
+    output.message('The clock stands still. To retry: call-webhooks clock advance 6m');
   return EXIT.receiverFailed;
 }
 

@@ -1,8 +1,5 @@
-import { parseDuration } from '@call-webhooks/simulator/control-api';
-import { Option } from 'commander';
 import { closestMatch } from 'leven';
 import { badInput } from '../errors.ts';
-import { duration } from '../terminal/format.ts';
 
 /** Creates a parser for an option that is a whole number. */
 export const wholeNumber =
@@ -19,26 +16,6 @@ export const wholeNumber =
       `Example: ${name} ${String(min)}`,
     );
   };
-
-/** Parses a duration such as `30s`, in milliseconds. A number needs its unit. */
-export function milliseconds(given: string): number {
-  const ms = parseDuration(given);
-  if (ms !== undefined) return ms;
-  throw badInput(`Invalid duration: ${given}`, 'Examples: 250ms, 30s, 5m, 1.5h, 2d');
-}
-
-/** Parses a time, or a duration before now. @throws CliError 2 */
-export function time(given: string): Date {
-  const ms = /^\d+(\.\d+)?\s*[a-z]+$/.test(given)
-    ? Date.now() - milliseconds(given)
-    : Date.parse(given);
-  if (Number.isFinite(ms)) return new Date(ms);
-  throw badInput(`Invalid time: ${given}`, 'Examples: 2h (ago), 2026-01-31, 2026-01-31T12:00Z');
-}
-
-/** An option that is a duration. @param defaultMs in milliseconds */
-export const durationOption = (flags: string, description: string, defaultMs: number): Option =>
-  new Option(flags, description).argParser(milliseconds).default(defaultMs, duration(defaultMs));
 
 /** A parser for an option that may be repeated. */
 export const repeatable = (given: string, before: readonly string[] = []): string[] => [

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { badInput, environmentError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { readText } from './read.ts';
+import { isoTime } from './time.ts';
 
 /** The flags that name a signing secret. */
 export interface SecretOptions {
@@ -138,11 +139,11 @@ function secretsIn(line: string, variable: string | undefined): FileSecret[] | u
   if (texts.length === 0 && variable === undefined) return undefined;
   if (!texts.every((one) => SECRET.test(one))) return undefined;
   const actionId = /\baction\s+([^\s,;]+)/.exec(comment)?.[1];
-  const expiresAt = Date.parse(/\buntil\s+(\S+)/.exec(comment)?.[1] ?? '');
+  const expiresAt = isoTime(/\buntil\s+(\S+)/.exec(comment)?.[1] ?? '');
   return texts.map((secret) => ({
     secret,
     ...(actionId !== undefined && { actionId }),
-    ...(Number.isFinite(expiresAt) && { expiresAt }),
+    ...(expiresAt !== undefined && { expiresAt }),
     ...(variable !== undefined && { variable }),
   }));
 }

@@ -6,8 +6,8 @@ import { requireReached } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
-import { durationOption } from './options.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from './secrets.ts';
+import { durationOption } from './time.ts';
 
 /** Whether a host name is this machine, whatever a name server says. */
 export const isLoopback = (hostname: string): boolean =>

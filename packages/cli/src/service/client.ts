@@ -1,7 +1,7 @@
 import { type Client, createClient, version } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput, CliError, EXIT } from '../errors.ts';
+import { badInput, CliError, environmentError, EXIT } from '../errors.ts';
 import { namedValues, repeatable } from '../input/options.ts';
 import { readText } from '../input/read.ts';
 import { isLoopback } from '../input/target.ts';
@@ -45,7 +45,7 @@ export const givenBaseUrl = (
 
 /**
  * Creates a client for the service, or for the running simulator if no URL is given.
- * @throws CliError 2 when the token is missing, or when there is neither a URL nor a simulator
+ * @throws CliError 2 when the token is missing, 3 when there is neither a URL nor a simulator
  */
 export async function serviceClient(app: App, options: ServiceOptions): Promise<Client> {
   useProxies(app);
@@ -59,7 +59,7 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
 
 /**
  * Creates a client for a running simulator, which tells its own API token.
- * @throws CliError 2 when none is running
+ * @throws CliError 3 when none is running
  */
 export async function simulatorClient(
   connection: Connection,
@@ -71,7 +71,7 @@ export async function simulatorClient(
   } catch (error) {
     if (options.simulator !== undefined || !(error instanceof CliError)) throw error;
     if (error.exitCode !== EXIT.environment) throw error;
-    throw badInput(
+    throw environmentError(
       `The service's URL is not given. ${error.message}`,
       `Set ${BASE_URL_VARIABLE}, pass --base-url, or start a simulator: call-webhooks simulate`,
     );

@@ -207,12 +207,10 @@ export function onlyMatch<T extends { readonly _id: string }>(
   return only;
 }
 
-/** Whether nothing more will be sent. */
+/** Whether nothing more will be sent, at least not until somebody resumes its rule. */
 export const isFinished = ({ state }: Pick<DeliverySummary, 'state'>): boolean =>
-  state === 'acknowledged' || state === 'failed' || state === 'dropped';
+  state !== 'waiting' && state !== 'in-flight';
 
 /** Whether there is a response, or there will be none: the rule is paused. */
 export const wasAttempted = (delivery: DeliverySummary): boolean =>
-  isFinished(delivery) ||
-  delivery.state === 'held' ||
-  delivery.attempts.some(({ response }) => response !== undefined);
+  isFinished(delivery) || delivery.attempts.some(({ response }) => response !== undefined);

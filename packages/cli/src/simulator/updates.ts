@@ -1,9 +1,16 @@
-import type { AttemptSummary, ChangesView, DeliverySummary, Rule } from '@call-webhooks/simulator';
+import type {
+  AttemptSummary,
+  ChangesView,
+  ClockView,
+  DeliverySummary,
+  Rule,
+} from '@call-webhooks/simulator';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { environmentError } from '../errors.ts';
 import type { Output } from '../terminal/output.ts';
 import { type Colors, t, type Text } from '../terminal/text.ts';
 import { attemptWriter } from './attempt-lines.ts';
+import { advanceUntil } from './clock.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -44,13 +51,16 @@ async function* readChanges(
   );
 }
 
-/** Reads now, and after each change, until there is a result. */
+/** Reads now, and after each change, until there is a result. A manual clock is advanced as far as it takes. */
 export async function readUntil<T>(
+  connection: Connection,
   changes: AsyncIterable<ChangesView>,
   read: () => Promise<T | undefined>,
 ): Promise<T> {
   let found = await read();
   const next = changes[Symbol.asyncIterator]();
+  if (found === undefined && (await connection.get<ClockView>('/clock')).mode === 'manual')
+    return advanceUntil(connection, read);
   while (found === undefined) {
     await next.next();
     found = await read();

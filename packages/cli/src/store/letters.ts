@@ -9,7 +9,7 @@ import {
 } from '@call-webhooks/recovery';
 import { type Command, Option } from 'commander';
 import { badInput } from '../errors.ts';
-import { time } from '../input/options.ts';
+import { time } from '../input/time.ts';
 
 /** The flags that select dead letters. */
 export interface FilterOptions {
@@ -29,13 +29,25 @@ export const withFilterOptions = (command: Command): Command =>
       new Option('--reason <reason>', 'only those').choices(['handler-failed', 'invalid-payload']),
     )
     .option('--cause <id>', 'only of this cause; see: call-webhooks dead-letters causes')
-    .option('--since <time>', 'failed then or later: 2h (ago), 2026-01-31T12:00Z', time)
+    .option(
+      '--since <time>',
+      'failed then or later: 2h (ago), 2026-01-31T12:00Z (UTC without a zone)',
+      time,
+    )
     .option('--until <time>', 'failed before', time)
     .option('--tenant <name>', 'only those of this tenant');
 
-/** The filter of the flags, which a store applies; `undefined` if none is given. */
+/**
+ * The filter of the flags, which a store applies; `undefined` if none is given.
+ * @throws CliError 2 for an empty window
+ */
 export function filterOf(options: FilterOptions): DeadLetterFilter | undefined {
   const { event, reason, since, until, tenant } = options;
+  if (since && until && since >= until)
+    throw badInput(
+      '--since has to be before --until.',
+      'Give a longer window, or only one of them.',
+    );
   const given = [event, reason, since, until, tenant].some((value) => value !== undefined);
   return given ? { eventName: event, reason, since, until, tenant } : undefined;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Io, Sink } from '../io.ts';
-import { wrap } from './table.ts';
+import { type Column, leftOut, table, wrap } from './table.ts';
 import {
   type Colors,
   colorsFor,
@@ -59,6 +59,26 @@ export class Output {
     const rendered = render(this.#colors);
     for (const line of Array.isArray(rendered) ? (rendered as Text[]) : [rendered as Text])
       for (const { styled } of wrap(line, columns)) await this.write(`${styled}\n`);
+  }
+
+  /**
+   * Prints records as a table, and says which of its columns the terminal is too narrow for.
+   * @param more lines below a row
+   */
+  async printTable(
+    record: unknown,
+    head: readonly Column[],
+    rowsOf: (colors: Colors) => readonly (readonly Printable[])[],
+    more: (at: number) => readonly Text[] = () => [],
+  ): Promise<void> {
+    const { columns } = this;
+    await this.print(record, (colors) => {
+      const [titles, ...lines] = table(colors, head, rowsOf(colors), columns);
+      return [titles ?? text(''), ...lines.flatMap((line, at) => [line, ...more(at)])];
+    });
+    const missing = leftOut(head, rowsOf(this.#colors), columns);
+    if (missing.length > 0)
+      this.message(t`The terminal is too narrow for: ${missing.join(', ')}. To see them: --wide`);
   }
 
   /** Writes data as it is, such as the bytes of a file. Resolves when there is room for more. */

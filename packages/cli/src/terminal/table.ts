@@ -87,8 +87,40 @@ const MAX_WIDTH = 40;
 /** The beginning of an id, long enough to tell deliveries apart in a table. */
 export const shortId = (id: string): string => id.slice(0, ID_WIDTH);
 
+/** How wide each column is that fits into the terminal. */
+function roomOf(
+  head: readonly Column[],
+  rows: readonly (readonly Printable[])[],
+  columns: number,
+): number[] {
+  const rooms: number[] = [];
+  let left = columns;
+  for (const [at, { title, cut: how, width = 0 }] of head.entries()) {
+    const longest = Math.max(title.length, width, ...rows.map((row) => widthOf(row[at] ?? '')));
+    const wanted = wantedWidth(title, longest, how, columns, at === head.length - 1);
+    // A few letters of a value tell nothing.
+    if (left < Math.min(wanted, MIN_WIDTH)) break;
+    rooms.push(Math.min(wanted, left));
+    left -= wanted + GAP;
+  }
+  return rooms;
+}
+
+function wantedWidth(
+  title: string,
+  longest: number,
+  how: Cut | undefined,
+  columns: number,
+  isLast: boolean,
+): number {
+  if (columns === Infinity) return longest;
+  if (how === 'id') return Math.max(title.length, ID_WIDTH);
+  return isLast ? longest : Math.min(longest, MAX_WIDTH);
+}
+
 /**
- * A table: rows in columns under a dim head. What is beyond the terminal's width is cut off.
+ * A table: rows in columns under a dim head. Columns that do not fit into the terminal are left out: see
+ * {@link leftOut}.
  * @param columns the width of the terminal; with Infinity nothing is shortened
  */
 export function table(
@@ -97,26 +129,24 @@ export function table(
   rows: readonly (readonly Printable[])[],
   columns = Infinity,
 ): Text[] {
-  const widths = head.map(({ title, cut: how, width = 0 }, at) => {
-    const longest = Math.max(title.length, width, ...rows.map((row) => widthOf(row[at] ?? '')));
-    if (columns === Infinity) return longest;
-    if (how === 'id') return Math.max(title.length, ID_WIDTH);
-    return at < head.length - 1 ? Math.min(longest, MAX_WIDTH) : longest;
-  });
-  const line = (cells: readonly Printable[]): Text => {
-    let left = columns;
-    const shown = widths.flatMap((width, at) => {
-      const room = Math.min(width, left);
-      left -= width + GAP;
-      if (room <= 0) return [];
-      const isLast = at === widths.length - 1 || left <= 0;
-      const value = cut(cells[at] ?? '', room, head[at]?.cut ?? 'end');
-      return [isLast ? value : pad(value, width)];
-    });
-    return join(shown, ' '.repeat(GAP));
-  };
+  const rooms = roomOf(head, rows, columns);
+  const line = (cells: readonly Printable[]): Text =>
+    join(
+      rooms.map((room, at) => {
+        const value = cut(cells[at] ?? '', room, head[at]?.cut ?? 'end');
+        return at === rooms.length - 1 ? value : pad(value, room);
+      }),
+      ' '.repeat(GAP),
+    );
   return [colors.dim(line(head.map(({ title }) => title))), ...rows.map(line)];
 }
+
+/** The titles of the columns that a table leaves out, since the terminal is too narrow for them. */
+export const leftOut = (
+  head: readonly Column[],
+  rows: readonly (readonly Printable[])[],
+  columns: number,
+): string[] => head.slice(roomOf(head, rows, columns).length).map(({ title }) => title);
 
 /**
  * Names and their values, one pair per line. Values that do not fit are wrapped between words, and words

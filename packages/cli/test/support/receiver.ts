@@ -14,13 +14,18 @@ export interface Received {
   readonly body: Buffer;
 }
 
-/** A receiver that none of our packages had a part in. */
+interface Response {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/**
+ * A receiver that none of our packages had a part in.
+ * @param answer the response; without one, it never responds
+ */
 export async function receiver(
-  answer: (request: Received) => {
-    status: number;
-    headers?: Record<string, string>;
-    body?: string;
-  } = () => ({ status: 200 }),
+  answer: (request: Received) => Response | undefined = () => ({ status: 200 }),
 ) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -28,8 +33,8 @@ export async function receiver(
       const { method = '', url = '', headers, rawHeaders } = request;
       const taken = { method, url, headers, rawHeaders, body };
       received.push(taken);
-      const { status, headers: more = {}, body: text = '' } = answer(taken);
-      response.writeHead(status, more).end(text);
+      const given = answer(taken);
+      if (given) response.writeHead(given.status, given.headers ?? {}).end(given.body ?? '');
     });
   });
   server.listen(0, '127.0.0.1');

@@ -3,11 +3,20 @@ export type Duration = number | string;
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** A duration in milliseconds; `undefined` if it is negative, infinite or no duration. */
+/** A century: dates reach only some thousands of them. */
+const LONGEST = 36_525 * UNITS.d;
+
+/**
+ * A duration in milliseconds; `undefined` if it is negative, longer than 36,525 days or no duration. A
+ * text needs a unit.
+ */
 export function parseDuration(duration: unknown): number | undefined {
-  if (typeof duration === 'number')
-    return Number.isFinite(duration) && duration >= 0 ? duration : undefined;
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/.exec(String(duration));
-  if (typeof duration !== 'string' || !match) return undefined;
-  return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+  const ms = typeof duration === 'number' ? duration : millisecondsOf(duration);
+  return ms !== undefined && ms >= 0 && ms <= LONGEST ? ms : undefined;
+}
+
+function millisecondsOf(duration: unknown): number | undefined {
+  if (typeof duration !== 'string') return undefined;
+  const [, number, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/.exec(duration) ?? [];
+  return number === undefined ? undefined : Number(number) * UNITS[unit as keyof typeof UNITS];
 }
