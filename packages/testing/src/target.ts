@@ -1,6 +1,7 @@
 import { Server } from 'node:http';
 import { WebhookError, type Receiver } from '@call-webhooks/core';
-import { inMemoryExchange, type NodeListener, type RawResponse } from './in-memory-exchange.ts';
+import { inMemoryExchange, type NodeListener } from './in-memory-exchange.ts';
+import type { RawResponse } from './raw-response.ts';
 import { describe, isPromise, toRequest, type SignedBytes } from './signed-request.ts';
 
 /**

@@ -138,6 +138,37 @@ ${TESTS}`,
     expect(result).toMatchObject({ code: 0, output: passed('Tests +3 passed \\(3\\)') });
   });
 
+  it('pass as CommonJS where nock lets no request out', async () => {
+    const intercepting = `const nock = require('nock');
+beforeAll(() => nock.disableNetConnect());
+afterAll(() => nock.restore());`;
+    project = await userProject(
+      'commonjs',
+      { 'hook.test.js': `${IMPORTS.cjs}\nconst mock = jest;\n${intercepting}\n${TESTS}` },
+      ['express', 'jest', 'nock'],
+    );
+    expect(await project.run(JEST)).toMatchObject({
+      code: 0,
+      output: passed('Tests: +3 passed, 3 total'),
+    });
+  });
+
+  // Jest itself cannot require MSW, a part of which is ESM only. Node can.
+  it('deliver as CommonJS where MSW lets no request out', async () => {
+    const program = `${IMPORTS.cjs}
+const { setupServer } = require('msw/node');
+const server = setupServer();
+server.listen({ onUnhandledRequest: 'error' });
+const on = { 'call:completed': () => undefined };
+const app = express().all('/hook', callWebhooks({ secret: TEST_SECRET, on }));
+deliver(app, callCompleted()).then(({ outcome }) => {
+  console.log(outcome);
+  server.close();
+});`;
+    project = await userProject('commonjs', { 'deliver.js': program }, ['express', 'msw']);
+    expect(await project.run('deliver.js')).toEqual({ code: 0, output: 'handled\n' });
+  });
+
   it('fail where a handler runs twice', async () => {
     const twice = TESTS.replace(
       'deliverTwice(app, callCompleted())',
