@@ -41,6 +41,7 @@ export const numbered = (document: string, ...numbers: number[]) =>
 export const RUN_ELSEWHERE = [
   // They need servers: compiled here; what they call is run in their packages' own tests.
   ...numbered('packages/redis/README.md', 1, 2, 3),
+  'docs/stores.md#2', // packages/redis/test/dead-connections
   'docs/queues.md#1',
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/verification

@@ -22,7 +22,8 @@ function openSqlite(file: string) {
 /** A server, for any number of machines. It must keep everything: see compose.yaml. */
 function openRedis(url: string) {
   const redis = new Redis(url, {
-    commandTimeout: 5_000,
+    // A firewall may drop a connection without a word: connect again if the server doesn't answer.
+    socketTimeout: 5_000,
     // After a failover, the old connection leads to a replica.
     reconnectOnError: (error) => error.message.includes('READONLY'),
   });

@@ -38,10 +38,13 @@ function openSqlite(file: string) {
 function openRedis(url: string) {
   // After a failover, the old connections lead to a replica.
   const reconnectOnError = (error: Error) => error.message.includes('READONLY');
-  const redis = new Redis(url, { commandTimeout: 5_000, reconnectOnError });
-  const connection = { url, reconnectOnError };
+  // A firewall may drop a connection without a word: connect again if the server doesn't answer.
+  const connection = { url, reconnectOnError, socketTimeout: 5_000 };
+  const redis = new Redis(url, connection);
   // While the server is down, don't keep deliveries in memory: the service sends them again.
   const queue = new Queue('calls', { connection: { ...connection, enableOfflineQueue: false } });
+  // BullMQ waits for a job for up to 10 s.
+  const ofWorker = { ...connection, socketTimeout: 15_000 };
   for (const client of [redis, queue])
     client.on('error', (error: Error) => console.warn(`Redis: ${error.message}`));
   return {
@@ -49,7 +52,7 @@ function openRedis(url: string) {
     queue: bullmqQueue(queue),
     deadJobs: bullmqDeadJobs(queue),
     startWorker: (options: WorkerOptions) =>
-      createBullmqWorker({ Worker, queueName: queue.name, connection, ...options }),
+      createBullmqWorker({ Worker, queueName: queue.name, connection: ofWorker, ...options }),
     close: async () => {
       redis.disconnect(); // nobody uses it any more, and quit() would wait for a server that is down
       await queue.close().catch(() => queue.disconnect());

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { claimed } from './dead-letters/claimed.ts';
 import { kept } from './dead-letters/kept.ts';
 import { listed } from './dead-letters/listed.ts';
+import { deadLettersAreReady } from './dead-letters/ready.ts';
 import type { DeadLettersTestContext, OpenedDeadLetters } from './dead-letters/under-test.ts';
 import type { UnderTest } from './store/under-test.ts';
 
@@ -22,5 +23,6 @@ export function deadLettersContractTests(subject: UnderTest<OpenedDeadLetters>):
     kept(context);
     listed(context);
     claimed(context);
+    deadLettersAreReady(context, () => opened.refusals);
   });
 }

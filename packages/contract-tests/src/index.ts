@@ -19,6 +19,7 @@ export * from './serve-locally.ts';
 export * from './servers/free-port.ts';
 export * from './servers/postgres.ts';
 export * from './servers/redis-server.ts';
+export * from './servers/tcp-proxy.ts';
 export type { Effects } from './store/under-test.ts';
 export { completeInContractTests, storeContractTests } from './store-contract-tests.ts';
 export * from './unended-stream.ts';

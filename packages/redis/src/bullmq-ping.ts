@@ -1,3 +1,4 @@
+import { checkDatabase } from './database.ts';
 import { explained } from './scripts.ts';
 import { clientOf, type HasRedisClient } from './server-warnings.ts';
 
@@ -68,6 +69,7 @@ export async function pingBullmq(
 ): Promise<BullmqState | undefined> {
   const client = (await clientOf(pinged)) as Partial<DefiningClient> | undefined;
   if (typeof client?.defineCommand !== 'function') return undefined;
+  await checkDatabase(client);
   const command = `callWebhooks${kind}` as const;
   if (!client[command]) client.defineCommand(command, { lua: SCRIPTS[kind], numberOfKeys: 3 });
   const queue = `${pinged.opts?.prefix ?? 'bull'}:${pinged.name ?? ''}`;

@@ -2,8 +2,10 @@ import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@cal
 import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
 import { pingBullmq } from './bullmq-ping.ts';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
+import { checkDatabase } from './database.ts';
+import { warnOfDeadConnectionsOfBullmq } from './dead-connections.ts';
 import { explained } from './scripts.ts';
-import { persistenceWarning, type HasRedisClient } from './server-warnings.ts';
+import { clientOf, persistenceWarning, type HasRedisClient } from './server-warnings.ts';
 
 /** What is used of BullMQ's `Queue`. */
 export interface BullmqQueueLike extends HasRedisClient {
@@ -50,12 +52,15 @@ const rules = () => ({
  * receiver.
  * @throws WebhookError `invalid-options`
  * @example
- * const queue = new Queue('calls', { connection: { host, port, enableOfflineQueue: false } });
+ * const connection = { host, port, socketTimeout: 5_000, enableOfflineQueue: false };
+ * const queue = new Queue('calls', { connection });
  * const hook = callWebhooks({ secret, queue: bullmqQueue(queue) });
  */
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
   const { maxRuns, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
   checkQueue(queue);
+  const { connection } = queue.opts ?? {};
+  if (connection) warnOfDeadConnectionsOfBullmq(connection, false, safeLogger(logger));
   const warnAboutLoss = persistenceWarning(queue, safeLogger(logger));
   warnAboutLoss();
   return {
@@ -70,6 +75,7 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
         stackTraceLimit: 1,
       };
       try {
+        await checkDatabase(await clientOf(queue));
         await queue.add(delivery.eventName ?? 'custom', delivery, jobOptions);
       } catch (error) {
         throw explained(error);

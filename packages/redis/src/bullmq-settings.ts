@@ -6,6 +6,7 @@ export const BACKOFF_TYPE = 'call-webhooks';
 
 /** Options of BullMQ with which deliveries are lost, or handlers run beside themselves, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
+  delay: 'deliveries would wait before they run',
   concurrency: 'it is an option of createBullmqWorker',
   connection: 'it is an option of createBullmqWorker',
   settings: 'BullMQ has to wait as the option backoff says',
@@ -28,6 +29,25 @@ export function refuseSettings(creator: string, options: object): void {
   for (const [name, reason] of Object.entries(REFUSED))
     if (Reflect.get(options, name))
       throw invalid(`Invalid options of BullMQ for ${creator}: leave out ${name}: ${reason}.`);
+}
+
+/**
+ * Refuses options with which a worker of BullMQ runs nothing.
+ * @throws WebhookError `invalid-options`
+ */
+export function refuseIdleWorker(creator: string, options: IdleOptions): void {
+  const { autorun, limiter } = options;
+  const mistake =
+    (autorun === false && 'leave out autorun: false: the worker would run nothing') ||
+    (limiter !== undefined &&
+      !(Number(limiter.max) >= 1 && Number(limiter.duration) > 0) &&
+      'limiter: expected { max, duration }, each above 0: otherwise nothing is run');
+  if (mistake !== false) throw invalid(`Invalid options of BullMQ for ${creator}: ${mistake}.`);
+}
+
+interface IdleOptions {
+  autorun?: unknown;
+  limiter?: { max?: unknown; duration?: unknown };
 }
 
 /** What is used of a client of ioredis, or of the options of one. */

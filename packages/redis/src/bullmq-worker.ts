@@ -28,14 +28,23 @@ import {
   type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { pingBullmq, type Pinged } from './bullmq-ping.ts';
-import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
+import {
+  BACKOFF_TYPE,
+  checkConnection,
+  refuseIdleWorker,
+  refuseSettings,
+} from './bullmq-settings.ts';
+import { checkDatabase } from './database.ts';
+import { warnOfDeadConnectionsOfBullmq } from './dead-connections.ts';
 import { explained } from './scripts.ts';
+import { clientOf } from './server-warnings.ts';
 
 /** What is used of BullMQ's `Worker`. */
 export interface BullmqWorkerLike extends Pinged {
   on(event: string, listener: (...args: never[]) => void): unknown;
   pause(doNotWaitActive: boolean): Promise<void>;
   close(force?: boolean): Promise<void>;
+  run(): Promise<void>;
   isPaused(): boolean;
   isRunning(): boolean;
   cancelJob(id: string): boolean;
@@ -54,7 +63,10 @@ export interface BullmqWorkerOptions<
   Worker: new (name: string, processor: never, options: never) => Worker;
   /** The name of the queue. */
   queueName: string;
-  /** As BullMQ takes it: connection options, or a client with `maxRetriesPerRequest: null`. */
+  /**
+   * As BullMQ takes it: connection options, or a client with `maxRetriesPerRequest: null`. ioredis needs a
+   * `socketTimeout` of 15,000 ms, or the worker waits on a dead connection for many minutes.
+   */
   connection: object;
   /** How many jobs run at once in this process; 4 by default. */
   concurrency?: number | undefined;
@@ -156,11 +168,14 @@ export function createBullmqWorker<
     bullmq,
   });
   refuseSettings('createBullmqWorker', settings.bullmq);
+  refuseIdleWorker('createBullmqWorker', settings.bullmq);
   checkConnection('createBullmqWorker', connection, settings.bullmq, queueName);
   const { prefix = 'bull' }: { prefix?: string } = settings.bullmq;
   const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const delayAfter = exponentialBackoff(settings.backoff);
 
+  warnOfDeadConnectionsOfBullmq(connection, true, safeLogger(handlers.logger ?? console));
+  const logError = errorLog(handlers.logger, handlers.redact);
   const running = new RunningJobs<Job>();
   const notes = new WorkerNotes();
   /** Of the whole queue, when the server was asked last. */
@@ -207,13 +222,19 @@ export function createBullmqWorker<
       ...settings.bullmq,
       connection,
       concurrency: settings.concurrency,
+      autorun: false, // the jobs of another database are not ours
       settings: {
         backoffStrategy: (attempts: number, type?: string) =>
           type === BACKOFF_TYPE ? Math.round(delayAfter(attempts)) : 0,
       },
     } as never,
   );
-  worker.on('error', errorLog(handlers.logger, handlers.redact));
+  worker.on('error', throttled(logError));
+  const start = async () => {
+    await checkDatabase(await clientOf(worker));
+    if (!closing) await worker.run();
+  };
+  start().catch(logError);
   // The jobs may run elsewhere.
   worker.on('lockRenewalFailed', (ids: string[]) => ids.forEach((id) => worker.cancelJob(id)));
   // BullMQ itself gives up a job in which too many workers died.
@@ -258,14 +279,22 @@ export function createBullmqWorker<
   };
 }
 
+/** @returns logs what BullMQ emits or rejects with */
 function errorLog(logger: Logger = console, redact?: Redact) {
   const log = safeLogger(logger);
+  return (error: unknown) => {
+    const { text, err } = loggedError(explained(error), redact);
+    log.warn({ err, docs: docsUrl('queues.md#bullmq') }, `call-webhooks: BullMQ's worker: ${text}`);
+  };
+}
+
+/** Passes on the first error, and then one every ten seconds. */
+function throttled(tell: (error: unknown) => void) {
   let lastAt = -Infinity;
   return (error: unknown) => {
     const now = performance.now();
     if (now - lastAt < LOG_AFTER_MS) return;
     lastAt = now;
-    const { text, err } = loggedError(explained(error), redact);
-    log.warn({ err, docs: docsUrl('queues.md#bullmq') }, `call-webhooks: BullMQ's worker: ${text}`);
+    tell(error);
   };
 }

@@ -1,4 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
+import { checkDatabase } from './database.ts';
 
 /** The methods that are used of ioredis: `new Redis()` or `new Cluster()`. */
 export interface IoredisClient {
@@ -45,6 +46,8 @@ export interface ScriptClient {
   readonly isCluster: boolean;
   /** Whether a call would wait in the client until the server is back, maybe for ever. */
   isAway?(): boolean;
+  /** Resolves when the client uses the database that it was given. Before the first call. */
+  checkDatabase?(): Promise<void>;
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
@@ -80,6 +83,7 @@ export function scriptClient(creator: string, client: RedisClient): ScriptClient
 const overIoredis = (client: IoredisClient): ScriptClient => ({
   isCluster: client.isCluster === true,
   isAway: () => ['reconnecting', 'close', 'end'].includes(client.status),
+  checkDatabase: () => checkDatabase(client),
   evalsha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
   eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
 });

@@ -72,6 +72,23 @@ for i = 1, #KEYS, 4 do
 end
 return letters`;
 
+/**
+ * Puts a letter that nobody sees, with the commands that one needs, and removes it.
+ * KEYS: one that nothing else uses.
+ */
+export const PING = `
+local key = KEYS[1]
+local function try(...)
+  redis.call(...)
+  redis.call('DEL', key)
+end
+try('SET', key, '1', 'PX', 1000)
+try('RPUSH', key, '1')
+try('HSET', key, 'field', '1')
+try('ZADD', key, 0, '1')
+redis.call('LTRIM', key, -1, -1)
+return '='`;
+
 /** KEYS: letter, failures, claim, body. Returns the letter. */
 export const READ = `${LETTER}
 return texts(redis.call('GET', KEYS[1]), KEYS[2], redis.call('PTTL', KEYS[3]), redis.call('GET', KEYS[4]))`;

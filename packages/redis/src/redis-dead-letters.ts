@@ -12,12 +12,14 @@ import {
 } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
+import { warnOfDeadConnections } from './dead-connections.ts';
 import {
   CLAIM,
   EXTEND,
   FAIL,
   FIND,
   LIST,
+  PING,
   PUT,
   READ,
   RELEASE,
@@ -46,7 +48,7 @@ const rules = () => ({
  * @param client as `redisStore` takes it; it may be the same
  * @throws WebhookError `invalid-options`
  * @example
- * const redis = new Redis(process.env.REDIS_URL);
+ * const redis = new Redis(process.env.REDIS_URL, { socketTimeout: 5_000 });
  * const hook = callWebhooks({ secret, store: redisStore(redis), deadLetter: redisDeadLetters(redis), on });
  */
 export function redisDeadLetters(
@@ -56,6 +58,7 @@ export function redisDeadLetters(
   const { prefix, logger } = checkOptions('redisDeadLetters', rules(), options);
   const scripts = new Scripts('redisDeadLetters', client);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
+  warnOfDeadConnections(client, safeLogger(logger));
   const warnOfLoss = deadLetterWarning(ask, safeLogger(logger));
   warnOfLoss();
   /** Runs a script that replies whether it did something. */
@@ -110,6 +113,7 @@ export function redisDeadLetters(
       const args = [id, failedAt, name, record.letter, failure, MAX_FAILURES, record.body];
       await isDone(PUT, [index, names, ...lettersKeys(id)], args);
     },
+    ping: async () => textOf(await scripts.run(PING, [`${slot}:ping`])),
     async list(query) {
       const checked = checkDeadLetterQuery(query);
       return deadLetterPage(await list(await find(checked, checked.limit + 1)), checked.limit);

@@ -8,6 +8,7 @@ import {
 } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
+import { warnOfDeadConnections } from './dead-connections.ts';
 import { EventCalls } from './event-calls.ts';
 import type { EventCallName } from './event-script.ts';
 import { redisOutcomeLog } from './outcome-log.ts';
@@ -28,7 +29,7 @@ export interface RedisStoreOptions {
    * `Date.now` by default. Everything else is counted down by the server.
    */
   now?: (() => number) | undefined;
-  /** Gets a warning if the server may evict keys; `console` by default. */
+  /** Gets a warning if the server may evict keys, or the client lacks a `socketTimeout`; `console` by default. */
   logger?: Logger | undefined;
 }
 
@@ -73,7 +74,8 @@ const rules = () => ({
  * @param client of ioredis, node-redis, valkey-glide, `@upstash/redis` or Bun
  * @throws WebhookError `invalid-options`
  * @example
- * const hook = callWebhooks({ secret, store: redisStore(new Redis(process.env.REDIS_URL)) });
+ * const redis = new Redis(process.env.REDIS_URL, { socketTimeout: 5_000 });
+ * const hook = callWebhooks({ secret, store: redisStore(redis) });
  */
 export function redisStore(
   client: RedisClient,
@@ -83,6 +85,7 @@ export function redisStore(
   const scripts = new Scripts('redisStore', client);
   const calls = new EventCalls(scripts, rememberFor);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
+  warnOfDeadConnections(client, safeLogger(logger));
   const warnOfEviction = evictionWarning(ask, safeLogger(logger));
   warnOfEviction();
 

@@ -31,6 +31,7 @@ export class Scripts {
       throw new Error(
         'The client is not connected to its server. Its `error` event has the cause, such as a wrong password.',
       );
+    await this.#client.checkDatabase?.();
     try {
       return await this.#client.evalsha(sha, keys, args);
     } catch (error) {

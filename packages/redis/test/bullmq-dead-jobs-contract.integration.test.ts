@@ -27,7 +27,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
     name: 'bullmqDeadJobs',
     keepsAttempts: false,
     open({ maxRuns, concurrency }) {
-      const connection = { host: '127.0.0.1', port: server.port };
+      const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };
       const queueName = unique('calls');
       const [queue, other] = [connect(queueName), connect(queueName)];
       return Promise.resolve({
@@ -55,7 +55,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
 
   it('skips a job that somebody else requeued, also if it has failed again by then', async () => {
     const queue = connect(unique('calls'));
-    const connection = { host: '127.0.0.1', port: server.port };
+    const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };
     const logger = collectingLogger();
     const start = () =>
       createBullmqWorker({
@@ -99,7 +99,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
 
   it('lists the others when some were requeued or removed meanwhile', async () => {
     const queue = connect(unique('calls'));
-    const connection = { host: '127.0.0.1', port: server.port };
+    const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };
     const hand = bullmqQueue(queue, { maxRuns: 1, logger: collectingLogger() });
     await Promise.all(Array.from({ length: 250 }, () => hand.enqueue(queuedCall(unique('call')))));
     const worker = createBullmqWorker({

@@ -23,10 +23,10 @@ describeWithProgram('redis-server', 'whatever the options of BullMQ say', () => 
     ['removeOnFail of the worker', {}, { removeOnFail: { count: 0 } }],
     ['stackTraceLimit and keepLogs', { stackTraceLimit: 0, keepLogs: 0 }, {}],
     ['attempts and backoff', { attempts: 1, backoff: { type: 'fixed', delay: 3_600_000 } }, {}],
-    ['delay, priority and lifo', { delay: 1, priority: 5, lifo: true }, {}],
+    ['priority and lifo', { priority: 5, lifo: true }, {}],
     ['maxStalledCount', {}, { maxStalledCount: 0 }],
   ])('a dead job stays, and can be run again: %s', async (_name, defaults, bullmq) => {
-    const connection = { host: '127.0.0.1', port: test.server.port };
+    const connection = { host: '127.0.0.1', port: test.server.port, socketTimeout: 60_000 };
     const queue = new Queue(test.queue.name, { connection, defaultJobOptions: defaults });
     const hand = bullmqQueue(queue, { maxRuns: 2, logger });
     const [callId, other] = [unique('call'), unique('call')];
@@ -61,7 +61,7 @@ describeWithProgram('redis-server', 'whatever the options of BullMQ say', () => 
     ['removeOnComplete of the queue', { removeOnComplete: true }, {}],
     ['removeOnComplete of the worker', {}, { removeOnComplete: { count: 0 } }],
   ])('a done event stays known: %s', async (_name, defaults, bullmq) => {
-    const connection = { host: '127.0.0.1', port: test.server.port };
+    const connection = { host: '127.0.0.1', port: test.server.port, socketTimeout: 60_000 };
     const queue = new Queue(test.queue.name, { connection, defaultJobOptions: defaults });
     const hand = bullmqQueue(queue, { logger });
     const [callId, next] = [unique('call'), unique('call')];
@@ -82,17 +82,21 @@ describeWithProgram('redis-server', 'whatever the options of BullMQ say', () => 
     ['parent', { parent: { id: '1', queue: 'bull:others' } }],
     ['repeat', { repeat: { every: 1_000 } }],
     ['sizeLimit', { sizeLimit: 10 }],
-  ])('a default of the queue that would drop deliveries is refused: %s', async (name, defaults) => {
-    const connection = { host: '127.0.0.1', port: test.server.port };
-    const queue = new Queue(test.queue.name, { connection, defaultJobOptions: defaults });
-    expect(() => bullmqQueue(queue)).toThrow(
-      expect.objectContaining({
-        code: 'invalid-options',
-        message: expect.stringContaining(`for bullmqQueue: leave out ${name}:`),
-      }),
-    );
-    await queue.close();
-  });
+    ['delay', { delay: 3_600_000 }],
+  ])(
+    'a default of the queue that would drop or hold back deliveries is refused: %s',
+    async (name, defaults) => {
+      const connection = { host: '127.0.0.1', port: test.server.port, socketTimeout: 60_000 };
+      const queue = new Queue(test.queue.name, { connection, defaultJobOptions: defaults });
+      expect(() => bullmqQueue(queue)).toThrow(
+        expect.objectContaining({
+          code: 'invalid-options',
+          message: expect.stringContaining(`for bullmqQueue: leave out ${name}:`),
+        }),
+      );
+      await queue.close();
+    },
+  );
 
   it.each<[string, unknown]>([
     ['skipLockRenewal', true],
@@ -109,6 +113,73 @@ describeWithProgram('redis-server', 'whatever the options of BullMQ say', () => 
         message: expect.stringContaining(`for createBullmqWorker: leave out ${name}:`),
       }),
     );
+  });
+});
+
+describeWithProgram('redis-server', 'a worker of BullMQ that runs nothing', () => {
+  const { test, work } = useBullmq();
+  const queueHealth = async (made: ReturnType<typeof work>) => (await made.health()).queue;
+
+  it.each<[string, object]>([
+    ['autorun', { autorun: false }],
+    ['limiter', { limiter: { max: 0, duration: 1_000 } }],
+    ['limiter', { limiter: { duration: 1_000 } }],
+  ])('is refused: %s', (name, bullmq) => {
+    expect(() => work({}, { bullmq })).toThrow(
+      expect.objectContaining({
+        code: 'invalid-options',
+        message: expect.stringContaining(name),
+      }),
+    );
+  });
+
+  it.each<[string, object]>([
+    ['another prefix than the queue', { bullmq: { prefix: 'others' } }],
+    ['another name', { queueName: 'others' }],
+  ])('is not ready: it has %s', async (_what, more) => {
+    await test.queue.waitUntilReady();
+    const made = work({}, more);
+    const seen = await queueHealth(made);
+    expect(seen).toMatchObject({
+      status: 'down',
+      error: expect.stringMatching(/No queue is known by the name "\S+" under the prefix "\S+"/),
+    });
+    const right = work({});
+    await waitFor(async () => (await right.health()).ok);
+  });
+
+  it('is not ready: the queue or the worker is paused', async () => {
+    const made = work({});
+    await waitFor(async () => (await made.health()).ok);
+    await test.queue.pause();
+    expect(await made.health()).toMatchObject({ ok: false, paused: true });
+    await test.queue.resume();
+    expect((await made.health()).ok).toBe(true);
+    await made.worker.pause();
+    expect(await made.health()).toMatchObject({ ok: false, paused: true });
+    await made.worker.resume();
+    await waitFor(async () => (await made.health()).ok);
+  });
+
+  it('takes nothing from database 0 if the server lacks its own', async () => {
+    const queue = test.queue;
+    const ran: unknown[] = [];
+    const lines = collectingLogger();
+    await bullmqQueue(queue, { logger }).enqueue(queuedCall(unique('call')));
+    const connection = { host: '127.0.0.1', port: test.server.port, db: 99 };
+    const handlers = { 'call:completed': () => void ran.push(1) };
+    const made = work({ on: handlers, logger: lines }, { connection });
+    const named = expect.stringContaining('has no database 99');
+    await waitFor(async () => lines.lines.some((line) => line.includes('has no database 99')));
+    expect(await queueHealth(made)).toMatchObject({ status: 'down', error: named });
+    const lost = new Queue(queue.name, { connection });
+    lost.on('error', () => undefined);
+    const hand = bullmqQueue(lost, { logger });
+    await expect(hand.enqueue(queuedCall(unique('call')))).rejects.toThrow('has no database 99');
+    await expect(hand.ping!()).rejects.toThrow('has no database 99');
+    expect(await queue.getWaitingCount()).toBe(1);
+    expect(ran).toEqual([]);
+    await lost.close();
   });
 });
 

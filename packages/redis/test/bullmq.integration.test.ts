@@ -49,7 +49,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       await waitFor(async () => (await handled()).length === expected);
     };
     const completed = test.queue.toKey('completed');
-    const client = new Redis(test.server.port, '127.0.0.1');
+    const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
     await deliverAnother(1);
     const [first] = (await handled()) as [string];
     const endedAgo = (ms: number) => client.zadd(completed, Date.now() - ms, first);
@@ -162,7 +162,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
 
   it('asks deadLetter again for a job that died early and was requeued, without running it once more', async () => {
     await test.receiver.deliver(unique('call'));
-    const connection = { host: '127.0.0.1', port: test.server.port };
+    const connection = { host: '127.0.0.1', port: test.server.port, socketTimeout: 60_000 };
     const killer = new Worker(
       test.queue.name,
       () => Promise.reject(new UnrecoverableError('not mine')),
@@ -244,7 +244,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     await test.receiver.deliver(unique('call'));
     const signal = await started.promise;
     const [job] = await test.queue.getActive();
-    const admin = new Redis(test.server.port, '127.0.0.1');
+    const admin = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
     await admin.del(`${test.queue.toKey(String(job?.id))}:lock`);
     admin.disconnect();
     await waitFor(() => signal.aborted);

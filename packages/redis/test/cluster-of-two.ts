@@ -8,7 +8,7 @@ export async function clusterOfTwo() {
     await redisServer({ cluster: [8_192, 16_383] }),
   ];
   await Promise.all(servers.map((server) => server.start()));
-  const admins = servers.map(({ port }) => new Redis(port, '127.0.0.1'));
+  const admins = servers.map(({ port }) => new Redis(port, '127.0.0.1', { socketTimeout: 60_000 }));
   const [first, second] = admins as [Redis, Redis];
   // `<id> <host>:<port>@<port of the bus> …`
   const [, port, busPort] = /:(\d+)@(\d+)/.exec(String(await second.cluster('NODES'))) ?? [];

@@ -6,6 +6,7 @@ import {
 import { Redis } from 'ioredis';
 import { redisDeadLetters } from '../src/index.ts';
 import { age } from './age.ts';
+import { refusals } from './refusals.ts';
 import { useRedis } from './use-redis.ts';
 
 // The other clients run them in test/own-packages.
@@ -16,7 +17,10 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     name: 'redisDeadLetters over ioredis',
     async open() {
       await test.admin.flushall();
-      const clients = Array.from({ length: 4 }, () => new Redis(test.server.port, '127.0.0.1'));
+      const clients = Array.from(
+        { length: 4 },
+        () => new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 }),
+      );
       const [deadLetters, ...others] = clients.map((client) =>
         redisDeadLetters(client, { logger: collectingLogger() }),
       );
@@ -24,6 +28,7 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
         deadLetters: deadLetters!,
         others,
         advance: (ms) => age(test.admin, ms),
+        refusals: refusals(() => test.admin),
         close: async () => {
           for (const client of clients) client.disconnect();
         },

@@ -21,7 +21,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   beforeAll(async () => {
     server = await redisServer();
     await server.start();
-    admin = new Redis(server.port, '127.0.0.1');
+    admin = new Redis(server.port, '127.0.0.1', { socketTimeout: 60_000 });
   });
   afterAll(async () => {
     admin.disconnect();
@@ -31,7 +31,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   queueContractTests({
     name: 'bullmqQueue',
     open({ maxRuns, concurrency }) {
-      const connection = { host: '127.0.0.1', port: server.port };
+      const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };
       const queueName = unique('calls');
       const queue = new Queue(queueName, { connection });
       return Promise.resolve({
@@ -59,7 +59,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
     const asked = async (connection: object) => {
       const lines = collectingLogger();
       const queue = new Queue(unique('calls'), {
-        connection: { host: '127.0.0.1', port: server.port, ...connection },
+        connection: { host: '127.0.0.1', port: server.port, socketTimeout: 60_000, ...connection },
       });
       const hand = bullmqQueue(queue, { logger: lines });
       await hand.enqueue(queuedCall('call-1')); // on the same connection, so the question is answered

@@ -6,7 +6,7 @@ import {
   waitFor,
 } from '@call-webhooks/contract-tests';
 import { Cluster, Redis } from 'ioredis';
-import { redisStore } from '../src/index.ts';
+import { redisDeadLetters, redisStore } from '../src/index.ts';
 import { claim } from './claim.ts';
 import { deliverer } from './deliverer.ts';
 import { useRedis } from './use-redis.ts';
@@ -54,6 +54,7 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
   it('tells of a server that became a replica, and the client sees its error', async () => {
     const seen: string[] = [];
     const client = new Redis(test.server.port, '127.0.0.1', {
+      socketTimeout: 60_000,
       reconnectOnError: ({ message }) => seen.push(message) < 0,
     });
     const { deliver } = deliverer({ store: redisStore(client) });
@@ -67,6 +68,27 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     expect(seen.filter((message) => message.startsWith('READONLY'))).not.toEqual([]);
     expect(await deliver(unique('call'))).toBe('handled');
     client.disconnect();
+  });
+
+  it('refuses to work on database 0 instead of one that the server lacks', async () => {
+    const logger = collectingLogger();
+    const client = new Redis(`redis://127.0.0.1:${String(test.server.port)}/99`);
+    client.on('error', () => undefined);
+    const store = redisStore(client, { logger });
+    const letters = redisDeadLetters(client, { logger });
+    const named = 'The server has no database 99';
+    await expect(store.admit(claim(unique('event')))).rejects.toThrow(named);
+    await expect(store.ping!()).rejects.toThrow(named);
+    await expect(letters.list()).rejects.toThrow(named);
+    expect(await redis.keys('*')).toEqual([]);
+    client.disconnect();
+
+    const other = new Redis(`redis://127.0.0.1:${String(test.server.port)}/15`);
+    expect((await redisStore(other, { logger }).admit(claim(unique('event')))).status).toBe(
+      'admitted',
+    );
+    expect(await redis.keys('*')).toEqual([]);
+    other.disconnect();
   });
 
   it('teaches a server that lost its scripts again', async () => {
@@ -117,12 +139,18 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     for (const key of await redis.keys('*')) left.set(key, await redis.pttl(key));
     expect(left.get('p:{c:done}:event')).toBeGreaterThan(690_000);
     expect(left.get('p:{c:failed}:event')).toBeGreaterThan(690_000);
-    expect(left.get(`p:{${done.webhookId}}:id`)).toBeGreaterThan(350_000);
+    expect(left.get(`p:{${done.webhookId}}:id`)).toBeGreaterThan(290_000);
     expect(left.size).toBe(5);
     for (const ms of left.values()) {
       expect(ms).toBeGreaterThan(0);
       expect(ms).toBeLessThanOrEqual(700_000);
     }
+  });
+
+  it('leaves nothing of a health check for longer than a second', async () => {
+    await redisStore(redis, { logger: collectingLogger() }).ping!();
+    for (const key of await redis.keys('*'))
+      expect(await redis.pttl(key)).toBeLessThanOrEqual(1_000);
   });
 
   it('refuses a webhook id with whatever event', async () => {
@@ -155,6 +183,7 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
   it('asks once whether the server may evict, also where its user may not know', async () => {
     await redis.acl('SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info', '-config');
     const limited = new Redis(test.server.port, '127.0.0.1', {
+      socketTimeout: 60_000,
       username: 'limited',
       password: 'pass',
       enableReadyCheck: false, // it needs INFO, and warns without
@@ -184,14 +213,6 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     await store.admit(claim());
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
     expect(asked).toBe(1);
-  });
-
-  it('is not well on a server that takes no writes', async () => {
-    const store = redisStore(redis);
-    await expect(store.ping!()).resolves.toBeDefined();
-    await redis.config('SET', 'maxmemory', '1');
-    await expect(store.ping!()).rejects.toThrow('OOM');
-    await redis.config('SET', 'maxmemory', '0');
   });
 });
 

@@ -156,10 +156,8 @@ describe('a queue warns if its server keeps no append-only file', () => {
     ['no backend', undefined],
     ['no client', {}],
     ['a client of another kind', { client: {} }],
-  ])('not if the queue has %s, and does not ask again', async (_name, backend) => {
-    const getBackend = jest.fn(() => backend);
-    expect(await warnings({ getBackend })).toEqual([]);
-    expect(getBackend).toHaveBeenCalledTimes(1);
+  ])('not if the queue has %s', async (_name, backend) => {
+    expect(await warnings({ getBackend: () => backend })).toEqual([]);
   });
 });
 
@@ -204,12 +202,14 @@ describe('the errors of a worker', () => {
       }
       pause = () => Promise.resolve();
       close = () => Promise.resolve();
+      run = () => Promise.resolve();
       isPaused = () => false;
       isRunning = () => true;
       cancelJob = () => true;
       cancelAllJobs = () => undefined;
     }
-    createBullmqWorker({ Worker, queueName: 'calls', connection: {}, ...options });
+    const connection = { socketTimeout: 15_000 };
+    createBullmqWorker({ Worker, queueName: 'calls', connection, ...options });
     return (message: string) => listeners.get('error')!(new Error(message));
   }
 

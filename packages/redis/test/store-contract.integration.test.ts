@@ -14,7 +14,10 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
     name: 'redisStore over ioredis',
     async open() {
       await test.admin.flushall();
-      const clients = Array.from({ length: 4 }, () => new Redis(test.server.port, '127.0.0.1'));
+      const clients = Array.from(
+        { length: 4 },
+        () => new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 }),
+      );
       const [store, ...others] = clients.map((client) => redisStore(client));
       return {
         store: store!,
@@ -37,7 +40,9 @@ describeWithProgram('redis-server', 'redisStore on a cluster', () => {
   storeContractTests({
     name: 'redisStore over a Cluster of ioredis',
     open() {
-      const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
+      const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
+        redisOptions: { socketTimeout: 60_000 },
+      });
       const { 'it is a replica': _replica, ...others } = refusals(() => test.admin);
       return Promise.resolve({
         store: redisStore(cluster),

@@ -24,7 +24,11 @@ export const SHORT_LOCKS = { lockDuration: 300, stalledInterval: 100, runRetryDe
 export function useBullmq() {
   const test = {} as BullmqUnderTest;
   const toClose: (() => Promise<void>)[] = [];
-  const connection = () => ({ host: '127.0.0.1', port: test.server.port });
+  const connection = () => ({
+    host: '127.0.0.1',
+    port: test.server.port,
+    socketTimeout: 60_000,
+  });
   beforeAll(async () => {
     test.server = await redisServer({ durable: true });
     await test.server.start();

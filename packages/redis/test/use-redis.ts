@@ -14,7 +14,7 @@ export function useRedis(options: Parameters<typeof redisServer>[0] = {}): Redis
   beforeAll(async () => {
     test.server = await redisServer(options);
     await test.server.start();
-    test.admin = new Redis(test.server.port, '127.0.0.1');
+    test.admin = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
     if (options.cluster)
       await waitFor(async () => (await test.admin.cluster('INFO')).includes('cluster_state:ok'));
   });

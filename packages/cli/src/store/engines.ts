@@ -64,7 +64,11 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
     name: 'ioredis',
     async open({ Redis, Cluster }: typeof import('ioredis'), url, givenUp) {
-      const fast = { connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null };
+      const fast = {
+        connectTimeout: CONNECT_WITHIN_MS,
+        socketTimeout: CONNECT_WITHIN_MS,
+        retryStrategy: null,
+      };
       const client = new Redis(url, { lazyConnect: true, ...fast });
       const failure = firstError(client);
       onAbort(givenUp, () => client.disconnect());

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs, DeadLetterQuery, ListedDeadLetter } from '@call-webhooks/core/stores';
+import type { Refusals } from '../refusals.ts';
 import { unique } from '../unique.ts';
 
 export interface OpenedDeadLetters {
@@ -9,6 +10,8 @@ export interface OpenedDeadLetters {
   others?: DeadLetters[];
   /** Moves the clock of the claims forward, or makes them that much older. */
   advance(ms: number): Promise<void> | void;
+  /** How what a letter writes can be refused. Those in memory have none. */
+  refusals?: Refusals;
   close?(): Promise<void>;
 }
 

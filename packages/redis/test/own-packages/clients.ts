@@ -26,7 +26,7 @@ async function glide(port: number, options: object = {}): Promise<Connected> {
 /** Each client that the store knows, connected to a server on the loopback. */
 export const CLIENTS: Record<string, (port: number) => Promise<Connected>> = {
   ioredis: (port) => {
-    const client = new Ioredis(port, '127.0.0.1');
+    const client = new Ioredis(port, '127.0.0.1', { socketTimeout: 60_000 });
     client.on('error', () => undefined);
     return Promise.resolve({ client, close: async () => client.disconnect() });
   },

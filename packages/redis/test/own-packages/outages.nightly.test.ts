@@ -93,7 +93,7 @@ describeWithProgram('redis-server', 'redisStore through outages of the server', 
   });
 
   it('full: 503, while what was running is still committed; then well', async () => {
-    const admin = new Redis(server.port, '127.0.0.1');
+    const admin = new Redis(server.port, '127.0.0.1', { socketTimeout: 60_000 });
     const [callId, running] = [unique('call'), unique('waiting')];
     const answers = subjects.map(({ deliver }) => deliver(running));
     await each(({ runs }) => waitFor(() => runs.includes(`${running} 1`)));

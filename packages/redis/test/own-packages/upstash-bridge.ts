@@ -13,7 +13,7 @@ type Reply = { result: unknown } | { error: string };
 export async function upstashBridge(
   port: number,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const redis = new Redis(port, '127.0.0.1');
+  const redis = new Redis(port, '127.0.0.1', { socketTimeout: 60_000 });
   redis.on('error', () => undefined);
   const run = ([command, ...args]: string[]): Promise<Reply> =>
     redis.call(String(command), ...args).then(
