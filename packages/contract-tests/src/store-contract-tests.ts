@@ -5,6 +5,7 @@ import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
 import { expiry } from './store/expiry.ts';
 import { groups } from './store/groups.ts';
+import { newerTables } from './store/newer-tables.ts';
 import { outcomeLog } from './store/outcome-log.ts';
 import { peek } from './store/peek.ts';
 import { storeIsReady } from './store/ready.ts';
@@ -33,6 +34,7 @@ export function storeContractTests({ without = [], ...subject }: StoreUnderTest)
     batches(context);
     webhookIds(context);
     cursors(context);
+    newerTables(context);
     expiry(context, { canPeek: !without.includes('peek') });
     if (!without.includes('clock')) skewedClocks(context, (ms) => opened().skewed!(ms));
     if (!without.includes('refusals')) storeIsReady(context, () => opened().refusals);
@@ -75,4 +77,8 @@ const contextOf = (opened: () => OpenedStore): StoreTestContext => ({
   }),
   now: () => opened().now(),
   advance: async (ms) => opened().advance(ms),
+  async setNewer(isNewer) {
+    await opened().setNewer?.(isNewer);
+    return opened().setNewer !== undefined;
+  },
 });

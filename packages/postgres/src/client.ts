@@ -2,15 +2,16 @@ import { WebhookError } from '@call-webhooks/core';
 import { sha256 } from '@call-webhooks/core/internal';
 
 /**
- * The method that is used of a Postgres client: of a `Pool` or `Client` of pg, of a `Pool` or the
- * `neon()` function of Neon's driver, of PGlite, or of any other client with such a `query`. How it
- * shapes rows, names columns and parses types does not matter.
+ * The method that is used of a Postgres client: of a `Pool` of pg, of a `Pool` or the `neon()` function of
+ * Neon's driver, of PGlite, or of any other client with such a `query`, which reconnects by itself. A single
+ * connection is refused, such as a `Client` of pg. How the client shapes rows, names columns and parses types
+ * does not matter.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): PromiseLike<unknown>;
 }
 
-const NO_TEXT =
+export const NO_TEXT =
   'The Postgres client gave no row with one text. Pass a Pool of pg, or another client like it.';
 
 /**
@@ -23,12 +24,26 @@ export async function answerOf(
   text: string,
   values: unknown[],
 ): Promise<unknown> {
-  const answer = onlyText(await client.query(text, values));
+  const answer = onlyText(await replyOf(client, text, values));
   if (answer === undefined) throw new Error(NO_TEXT);
   try {
     return JSON.parse(answer) as unknown;
   } catch {
     throw new Error(NO_TEXT);
+  }
+}
+
+/** A password with a slash in it makes a connection URL that is none, of which pg says no more than that. */
+async function replyOf(client: PostgresClient, text: string, values: unknown[]): Promise<unknown> {
+  try {
+    return await client.query(text, values);
+  } catch (error) {
+    if ((Object(error) as { code?: unknown }).code !== 'ERR_INVALID_URL') throw error;
+    // Without its cause, which has the URL and so the password.
+    // eslint-disable-next-line preserve-caught-error
+    throw new Error(
+      "The connection URL of the Postgres client can't be parsed. Encode the user name and the password in it with encodeURIComponent(): a slash in a password is %2F, for example.",
+    );
   }
 }
 
@@ -99,13 +114,9 @@ export function preparing(client: PostgresClient): PostgresClient {
   };
 }
 
-/**
- * Whether this is a `Pool` or `Client` of pg with pg's own `query()`. One of a subclass may take a text
- * only.
- */
+/** Whether this is a `Pool` of pg with pg's own `query()`. One of a subclass may take a text only. */
 function isPg(client: PostgresClient): boolean {
-  if (typeof Reflect.get(client, 'totalCount') !== 'number' && !('connectionParameters' in client))
-    return false;
+  if (typeof Reflect.get(client, 'totalCount') !== 'number') return false;
   let owner = client as object | null;
   while (owner && !Object.hasOwn(owner, 'query')) owner = Object.getPrototypeOf(owner) as object;
   return owner !== null && Object.hasOwn(owner, 'connect');
@@ -128,15 +139,31 @@ export function checkClient(creator: string, client: PostgresClient): void {
   throw new WebhookError('invalid-options', `Invalid client of ${creator}: ${mistake}.`);
 }
 
+/** An EntityManager of TypeORM within a transaction. */
+const hasRunner = (client: unknown) =>
+  (Object(client) as { queryRunner?: unknown }).queryRunner instanceof Object;
+
+/** A `Client` of pg, of Neon or of a subclass, and the one that a pool lends. */
+const isSingleConnection = (client: unknown) =>
+  'connectionParameters' in Object(client) &&
+  typeof Reflect.get(Object(client) as object, 'totalCount') !== 'number';
+
 function mistakeOf(client: unknown): string | undefined {
-  const has = (name: string) => typeof Reflect.get(Object(client) as object, name) === 'function';
+  const has = (...names: string[]) =>
+    names.every((name) => typeof Reflect.get(Object(client) as object, name) === 'function');
   if (has('then')) return 'this is a promise. Await it first';
+  if (has('unsafe') && (has('release') || has('savepoint')))
+    return 'this is one connection of postgres.js, which is not opened again once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()';
   if (has('unsafe') && !has('query'))
     return 'this is postgres.js. Pass { query: (text, values) => sql.unsafe(text, values) }';
   if (has('createQueryRunner') || (has('define') && has('authenticate')))
     return 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
   if (has('$queryRawUnsafe'))
     return 'this is Prisma. Pass a Pool of pg, or { query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values) }';
+  if (has('query', 'rollback') || 'isTransactionActive' in Object(client) || hasRunner(client))
+    return 'this is a transaction, or one connection that may be in one. Pass the Pool';
+  if (isSingleConnection(client))
+    return 'this is one connection, which is not opened again once it is lost. Pass a Pool of pg, new Pool({ connectionString }). To create the tables with a single connection, run migrationSql() on it';
   if (has('query')) return undefined;
   return 'expected one with query(text, values), such as a Pool of pg';
 }

@@ -13,7 +13,8 @@ import {
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
 import { checkClient, oddAnswer, type PostgresClient } from './client.ts';
-import { schemaOption, Tables, type Migration } from './schema.ts';
+import { CheckedClient } from './checked-client.ts';
+import { schemaOption, type Migration } from './schema.ts';
 import { deadLetterStatements } from './statements.ts';
 
 /** Options of `postgresDeadLetters`. */
@@ -45,12 +46,12 @@ export function postgresDeadLetters(
   const { schema } = checkOptions('postgresDeadLetters', { schema: schemaOption() }, options);
   checkClient('postgresDeadLetters', client);
   const sql = deadLetterStatements(schema);
-  const tables = new Tables(client, schema);
+  const tables = new CheckedClient(client, schema);
   /** An id that Postgres can't take as it is belongs to no letter. */
   const askOf = async (text: string, id: string, ...values: unknown[]) =>
-    tables.askIf(text, await storableKey(id), ...values);
+    tables.runIf(text, await storableKey(id), ...values);
   const rowsOf = async (text: string, ...values: unknown[]) => {
-    const answer = await tables.ask(text, ...values);
+    const answer = await tables.run(text, ...values);
     if (!Array.isArray(answer)) throw oddAnswer();
     return answer as unknown[];
   };
@@ -61,11 +62,12 @@ export function postgresDeadLetters(
 
   return {
     migrate: () => tables.migrate(),
+    ping: () => tables.probe([PROBED]),
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
       const found = [reason, eventName, tenant];
       const kept = [texts.letter, texts.failure, MAX_FAILURES, texts.body];
-      if (!(await tables.askIf(sql.put, id, failedAt, ...found, ...kept)))
+      if (!(await tables.runIf(sql.put, id, failedAt, ...found, ...kept)))
         throw new Error('Postgres kept no dead letter.');
     },
     async list(query) {
@@ -75,7 +77,7 @@ export function postgresDeadLetters(
       return deadLetterPage((await rowsOf(sql.list, ...values)).map(letterOf), limit);
     },
     async count(filter) {
-      const count = await tables.ask(sql.count, ...conditions(checkDeadLetterQuery(filter)));
+      const count = await tables.run(sql.count, ...conditions(checkDeadLetterQuery(filter)));
       if (!Number.isInteger(count)) throw oddAnswer();
       return Number(count);
     },
@@ -90,6 +92,17 @@ export function postgresDeadLetters(
         : askOf(sql.release, id, token),
   };
 }
+
+/** What a health check writes. */
+const PROBED = {
+  table: 'dead_letters',
+  key: 'id',
+  others: {
+    failed_at: 'now()',
+    ...{ reason: "''", event_name: "''", tenant: "''", letter: "''", body: "''" },
+    failures: "'{}'",
+  },
+};
 
 const conditions = ({ since, until, eventName, reason, tenant }: CheckedDeadLetterQuery) => [
   since,

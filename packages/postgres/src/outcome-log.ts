@@ -4,8 +4,9 @@ import {
   type OutcomeRow,
   type SeenProcess,
 } from '@call-webhooks/core/stores';
+import type { CheckedClient } from './checked-client.ts';
 import { oddAnswer, sqlState } from './client.ts';
-import { UNDEFINED_TABLE, type Tables } from './schema.ts';
+import { guarded } from './statements.ts';
 
 const MAX_BATCHES = 2_000;
 const MAX_PROCESSES = 1_000;
@@ -15,14 +16,20 @@ const KEPT_MINUTES = 26 * 60;
 function logStatements(schema: string) {
   const [batches, counts] = [`${schema}.log_batches`, `${schema}.log_counts`];
   const processes = `${schema}.log_processes`;
+  const position = `${schema}.log_position`;
   const now = 'statement_timestamp()';
   const first = `(floor(extract(epoch FROM ${now}) / 60)::bigint - ${String(KEPT_MINUTES)})`;
   const forget = (table: string, key: string, which: string) =>
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${which} FOR UPDATE SKIP LOCKED)`;
-  return {
+  return guarded(schema, {
     /** $1 batch, $2 rows, $3 id of the process, $4 process, $5 counts: a list of minute, name and count. */
-    append: `WITH new AS (
-  INSERT INTO ${batches} (id, rows) VALUES ($1::text, $2::text) ON CONFLICT (id) DO NOTHING RETURNING n
+    append: `WITH position AS (
+  INSERT INTO ${position} AS known (is_only, n)
+  VALUES (true, 1 + coalesce((SELECT max(n) FROM ${batches}), 0))
+  ON CONFLICT (is_only) DO UPDATE SET n = greatest(known.n + 1, excluded.n) RETURNING n
+), new AS (
+  INSERT INTO ${batches} (n, id, rows) SELECT n, $1::text, $2::text FROM position
+  ON CONFLICT (id) DO NOTHING RETURNING n
 ), counted AS (
   INSERT INTO ${counts} AS known (minute, name, count)
   SELECT minute, name, count FROM json_to_recordset($5::text::json) AS added (minute bigint, name text, count bigint)
@@ -54,25 +61,15 @@ FROM (SELECT n, rows FROM ${batches} WHERE $1::bigint IS NULL OR n < $1::bigint 
     processes: `SELECT coalesce(json_agg(json_build_object(
   'process', process::json, 'seenAt', floor(extract(epoch FROM seen_at) * 1000)::bigint)), '[]')::text AS answer
 FROM ${processes}`,
-  };
+  });
 }
 
 /** The outcome log of `postgresStore`. */
-export function postgresOutcomeLog(tables: Tables, schema: string): OutcomeLog {
+export function postgresOutcomeLog(tables: CheckedClient, schema: string): OutcomeLog {
   const sql = logStatements(schema);
 
-  async function ask(text: string, ...values: unknown[]): Promise<unknown> {
-    try {
-      return await tables.ask(text, ...values);
-    } catch (cause) {
-      if (sqlState(cause) !== UNDEFINED_TABLE) throw cause;
-      const fix = 'The tables of the outcome log are missing. Run `await store.migrate()` once.';
-      throw new Error(fix, { cause });
-    }
-  }
-
   async function list<T>(text: string, ...values: unknown[]): Promise<T[]> {
-    const answer = await ask(text, ...values);
+    const answer = await tables.run(text, ...values);
     if (!Array.isArray(answer)) throw oddAnswer();
     return answer as T[];
   }
@@ -83,7 +80,14 @@ export function postgresOutcomeLog(tables: Tables, schema: string): OutcomeLog {
         Object.entries(ofMinute).map(([name, count]) => ({ minute, name, count })),
       );
       const texts = [JSON.stringify(rows), process.id, JSON.stringify(process)];
-      await ask(sql.append, id, ...texts, JSON.stringify(added));
+      try {
+        await tables.run(sql.append, id, ...texts, JSON.stringify(added));
+      } catch (error) {
+        // Its content is refused: it would be refused for ever, and the batches after it wait for it.
+        if (/^(?:22|23|54)/.test(sqlState(error) ?? '')) return { refused: error };
+        throw error;
+      }
+      return undefined;
     },
     async read({ before, batches = 20 } = {}) {
       const found = await list<{ n: number; rows: string }>(
@@ -96,7 +100,7 @@ export function postgresOutcomeLog(tables: Tables, schema: string): OutcomeLog {
       return found.length > page.length ? { rows, before: String(page.at(-1)?.n) } : { rows };
     },
     async counts(since, until) {
-      const minutes = Object(await ask(sql.counts, since, until)) as object;
+      const minutes = Object(await tables.run(sql.counts, since, until)) as object;
       return new Map(Object.entries(minutes).map(([minute, counts]) => [Number(minute), counts]));
     },
     async processes() {

@@ -1,19 +1,7 @@
-import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
-import { WebhookError } from '@call-webhooks/core';
-import {
-  answerOf,
-  oddAnswer,
-  preparing,
-  sqlState,
-  yesOrNo,
-  type PostgresClient,
-} from './client.ts';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 
 /** The version of the tables below. A release that changes one of them raises it. */
-const VERSION = 2;
-/** Version 1 has no outcome log. All but that works without it. */
-const OLDEST_VERSION = 1;
-export const UNDEFINED_TABLE = '42P01';
+export const VERSION = 1;
 
 /** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
 export const schemaOption = () =>
@@ -30,71 +18,6 @@ export interface Migration {
   readonly to: number;
 }
 
-/** The tables of a schema. Before its first statement it makes sure that this release knows them. */
-export class Tables {
-  readonly #client: PostgresClient;
-  readonly #prepared: PostgresClient;
-  readonly #schema: string;
-  /** Tells these tables from those of the same name in another database; known after the first statement. */
-  id: string | undefined;
-
-  constructor(client: PostgresClient, schema: string) {
-    this.#client = client;
-    this.#prepared = preparing(client);
-    this.#schema = schema;
-  }
-
-  /** What a statement answers. */
-  async ask(text: string, ...values: unknown[]): Promise<unknown> {
-    if (this.id === undefined) await this.#check();
-    return answerOf(this.#prepared, text, values);
-  }
-
-  /** The same without a prepared statement, for one whose plan depends on how large the tables are. */
-  async askUnprepared(text: string, ...values: unknown[]): Promise<unknown> {
-    if (this.id === undefined) await this.#check();
-    return answerOf(this.#client, text, values);
-  }
-
-  /** What a statement answers with yes or no. */
-  async askIf(text: string, ...values: unknown[]): Promise<boolean> {
-    return yesOrNo(await this.ask(text, ...values));
-  }
-
-  async migrate(): Promise<Migration> {
-    const { version: from } = await this.#found();
-    if (from <= VERSION) await this.#client.query(migrationSql({ schema: this.#schema }));
-    await this.#check();
-    return { from, to: VERSION };
-  }
-
-  async #check(): Promise<void> {
-    const { version, id } = await this.#found();
-    if (version > VERSION)
-      throw new WebhookError(
-        'invalid-options',
-        `The tables in the schema ${this.#schema} have version ${String(version)}, of a newer release of @call-webhooks/postgres. This one knows version ${String(VERSION)}: install the newer release here, too.`,
-        { docs: docsUrl('stores.md#postgres') },
-      );
-    if (version < OLDEST_VERSION)
-      throw new Error('The tables of the store are missing. Run `await store.migrate()` once.');
-    this.id = id;
-  }
-
-  async #found(): Promise<{ version: number; id?: string }> {
-    const text = `SELECT json_build_object('version', version, 'id', id)::text AS answer FROM ${this.#schema}.schema_version`;
-    try {
-      const answer = await answerOf(this.#client, text, []);
-      const { version, id } = Object(answer) as { version?: unknown; id?: unknown };
-      if (!Number.isInteger(version) || typeof id !== 'string') throw oddAnswer();
-      return { version: Number(version), id };
-    } catch (error) {
-      if (sqlState(error) === UNDEFINED_TABLE) return { version: 0 };
-      throw error;
-    }
-  }
-}
-
 /**
  * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema
  * and its tables if they are missing, and changes nothing otherwise.
@@ -108,13 +31,20 @@ export class Tables {
  */
 export function migrationSql(options: { schema?: string | undefined } = {}): string {
   const { schema: name } = checkOptions('migrationSql', { schema: schemaOption() }, options);
+  const isMissing = (table: string) =>
+    `NOT EXISTS (SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS space ON space.oid = relnamespace
+    WHERE nspname = '${name}' AND relname = '${table}')`;
   return `DO $migration$
 BEGIN
+  IF getdatabaseencoding() <> 'UTF8' THEN
+    RAISE EXCEPTION 'call-webhooks: the encoding of this database is %, which cannot keep every text. Use a database with the encoding UTF8.', getdatabaseencoding();
+  END IF;
   PERFORM pg_advisory_xact_lock(hashtext('call-webhooks migrate'), hashtext('${name}'));
-  IF to_regnamespace('${name}') IS NULL THEN
+  -- Not by to_regnamespace(), which answers from a cache: another session may just have created it.
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = '${name}') THEN
     CREATE SCHEMA ${name};
   END IF;
-  IF to_regclass('${name}.webhook_ids') IS NULL THEN
+  IF ${isMissing('webhook_ids')} THEN
     CREATE TABLE ${name}.webhook_ids (
       id text COLLATE "C" PRIMARY KEY,
       token text NOT NULL,
@@ -122,7 +52,7 @@ BEGIN
     );
     CREATE INDEX webhook_ids_keep_until ON ${name}.webhook_ids (keep_until);
   END IF;
-  IF to_regclass('${name}.events') IS NULL THEN
+  IF ${isMissing('events')} THEN
     -- Room on each page, so that completing an event touches no index.
     CREATE TABLE ${name}.events (
       key text COLLATE "C" PRIMARY KEY,
@@ -135,7 +65,7 @@ BEGIN
     ) WITH (fillfactor = 80);
     CREATE INDEX events_keep_until ON ${name}.events (keep_until);
   END IF;
-  IF to_regclass('${name}.groups') IS NULL THEN
+  IF ${isMissing('groups')} THEN
     CREATE TABLE ${name}.groups (
       id text COLLATE "C" PRIMARY KEY,
       key text COLLATE "C" NOT NULL,
@@ -143,13 +73,13 @@ BEGIN
     );
     CREATE INDEX groups_keep_until ON ${name}.groups (keep_until);
   END IF;
-  IF to_regclass('${name}.cursors') IS NULL THEN
+  IF ${isMissing('cursors')} THEN
     CREATE TABLE ${name}.cursors (
       name text COLLATE "C" PRIMARY KEY,
       cursor text NOT NULL
     );
   END IF;
-  IF to_regclass('${name}.dead_letters') IS NULL THEN
+  IF ${isMissing('dead_letters')} THEN
     CREATE TABLE ${name}.dead_letters (
       id text COLLATE "C" PRIMARY KEY,
       failed_at timestamptz NOT NULL,
@@ -164,12 +94,17 @@ BEGIN
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
   END IF;
-  IF to_regclass('${name}.log_batches') IS NULL THEN
+  IF ${isMissing('log_batches')} THEN
     CREATE TABLE ${name}.log_batches (
-      n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      n bigint PRIMARY KEY,
       id text COLLATE "C" NOT NULL UNIQUE,
       rows text NOT NULL
     );
+    -- The number of the last batch: one row. A sequence would be behind after a restore of the data alone.
+    CREATE TABLE ${name}.log_position (
+      is_only boolean PRIMARY KEY CHECK (is_only),
+      n bigint NOT NULL
+    ) WITH (fillfactor = 80);
     CREATE TABLE ${name}.log_counts (
       minute bigint NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -182,7 +117,7 @@ BEGIN
       seen_at timestamptz NOT NULL
     ) WITH (fillfactor = 80);
   END IF;
-  IF to_regclass('${name}.schema_version') IS NULL THEN
+  IF ${isMissing('schema_version')} THEN
     -- One row, whose random id tells these tables from those of the same name in another database.
     CREATE TABLE ${name}.schema_version (
       version integer NOT NULL,
@@ -190,9 +125,44 @@ BEGIN
     );
     INSERT INTO ${name}.schema_version
       VALUES (${String(VERSION)}, md5(random()::text || clock_timestamp()::text));
-  ELSIF (SELECT version FROM ${name}.schema_version) < ${String(VERSION)} THEN
-    UPDATE ${name}.schema_version SET version = ${String(VERSION)};
   END IF;
 END
 $migration$`;
+}
+
+/** A row that a health check writes: its table, its key, and the values of its other columns, in SQL. */
+export interface ProbedTable {
+  readonly table: string;
+  readonly key: string;
+  readonly others: Readonly<Record<string, string>>;
+}
+
+/**
+ * The statement of a health check. It writes a row into each table, changes it and deletes it, as one
+ * transaction, which commits: a server that is read-only or waits for a replica is noticed, and so are missing
+ * rights and row level security.
+ */
+export function healthSql(schema: string, tables: readonly ProbedTable[]): string {
+  const steps = tables.map(({ table, key, others }) => {
+    const name = `${schema}.${table}`;
+    const columns = Object.keys(others);
+    const set = columns.map((column) => `${column} = excluded.${column}`).join(', ');
+    const where = `WHERE ${key} = probe`;
+    const orFail = `IF NOT FOUND THEN
+    RAISE EXCEPTION 'call-webhooks: row level security hides rows of ${name} from the role %. Run ALTER TABLE ${name} DISABLE ROW LEVEL SECURITY.', current_user;
+  END IF;`;
+    return `  INSERT INTO ${name} (${[key, ...columns].join(', ')}) VALUES (${['probe', ...Object.values(others)].join(', ')})
+    ON CONFLICT (${key}) DO UPDATE SET ${set};
+  UPDATE ${name} SET ${columns.map((column) => `${column} = ${others[column] as string}`).join(', ')} ${where};
+  ${orFail}
+  DELETE FROM ${name} ${where};
+  ${orFail}`;
+  });
+  return `DO $health$
+DECLARE
+  probe text := 'health ' || md5(random()::text || clock_timestamp()::text);
+BEGIN
+${steps.join('\n')}
+END
+$health$`;
 }

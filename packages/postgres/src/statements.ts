@@ -1,3 +1,4 @@
+import { VERSION } from './schema.ts';
 import { literal, type Completion } from './transaction.ts';
 
 /** How long a batch waits for a lock; milliseconds. */
@@ -8,6 +9,25 @@ const now = 'statement_timestamp()';
 /** Some milliseconds, as an interval. */
 export const ms = (milliseconds: string) => `${milliseconds}::float8 * interval '1 millisecond'`;
 const later = (milliseconds: string) => `${now} + ${ms(milliseconds)}`;
+
+/** What a statement fails with on newer tables. Postgres quotes it, since it is no number. */
+const NEWER =
+  'a newer release of @call-webhooks/postgres has migrated these tables: install it here, too';
+
+/** A text, which is empty. On tables of a newer release it fails, and with it the whole statement. */
+const onKnownTables = (schema: string) =>
+  `(SELECT CASE WHEN version > ${String(VERSION)} THEN ('${NEWER}' || version)::int::text ELSE '' END FROM ${schema}.schema_version)`;
+
+/** The same statements, which fail on tables of a newer release and then change nothing. */
+export function guarded<Texts extends object>(schema: string, texts: Texts): Texts {
+  const entries = Object.entries(texts).map(([name, text]: [string, unknown]) => [
+    name,
+    typeof text === 'string'
+      ? text.replace(' AS answer', ` || ${onKnownTables(schema)} AS answer`)
+      : text,
+  ]);
+  return Object.fromEntries(entries) as Texts;
+}
 
 /** Answers whether a statement that writes changed a row. */
 export const whether = (change: string) => `WITH changed AS (${change} RETURNING 1)
@@ -141,7 +161,7 @@ FROM claim LEFT JOIN seen USING (id) LEFT JOIN claimed ON claimed.key = claim.ke
 SELECT coalesce(json_object_agg(key, true), '{}')::text AS answer FROM ended`;
   const ofToken = `event.key = $1 AND event.token = $2 AND ${held}`;
 
-  return {
+  return guarded(schema, {
     /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
     admit: admit(false),
     /** Also $7 group. The key is not null. */
@@ -169,7 +189,7 @@ FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AN
      */
     completion: (key: string, token: string, id: string | undefined): Completion => ({
       update: `UPDATE ${events} SET done = true`,
-      where: `key = ${literal(key)} AND token = ${literal(token)} AND NOT dead_lettered AND (done OR lease_until > ${now})`,
+      where: `key = ${literal(key)} AND token = ${literal(token)} AND NOT dead_lettered AND (done OR lease_until > ${now}) AND ${onKnownTables(schema)} = ''`,
       isHere:
         id === undefined
           ? 'true'
@@ -180,14 +200,12 @@ FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AN
     saveCursor: whether(`INSERT INTO ${cursors} (name, cursor) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`),
     removeCursor: whether(`DELETE FROM ${cursors} WHERE name = $1`),
-    /** It reads no row, and fails without one of the tables that a delivery needs. */
-    ping: `SELECT (NOT EXISTS (SELECT FROM ${ids}, ${events}, ${groups} WHERE false))::text AS answer`,
     /** $1 how many rows of each table at most. It never waits for a lock. Answers with their number. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')}),
 old_groups AS (${expired(groups, 'id')})
 SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events)
   + (SELECT count(*) FROM old_groups))::text AS answer`,
-  };
+  });
 }
 
 /**
@@ -210,7 +228,7 @@ export function deadLetterStatements(schema: string) {
   const withFailure = (failure: string, max: string) =>
     `(known.failures || ${failure})[greatest(1, cardinality(known.failures) + 2 - ${max}::int):]`;
 
-  return {
+  return guarded(schema, {
     /**
      * $1 id, $2 time of the failure (ms), $3 reason, $4 event name, $5 tenant, $6 letter, $7 failure, $8 how
      * many failures are kept, $9 body.
@@ -246,5 +264,5 @@ ON CONFLICT (id) DO UPDATE SET
     /** $3 time of the failure (ms), $4 failure, $5 how many are kept. */
     fail: whether(`UPDATE ${letters} AS known SET token = NULL, claimed_until = NULL, failed_at = ${time('$3')},
   failures = ${withFailure('ARRAY[$4::text]', '$5')} WHERE ${held}`),
-  };
+  });
 }

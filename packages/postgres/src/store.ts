@@ -9,7 +9,8 @@ import {
 } from '@call-webhooks/core/internal';
 import { checkClient, concurrencyOf, oddAnswer, type PostgresClient } from './client.ts';
 import { postgresOutcomeLog } from './outcome-log.ts';
-import { schemaOption, Tables, type Migration } from './schema.ts';
+import { CheckedClient } from './checked-client.ts';
+import { schemaOption, type Migration } from './schema.ts';
 import { statements } from './statements.ts';
 import { CallQueue } from './store-calls.ts';
 import { completeIn, refuseOwnClient, type PostgresTransaction } from './transaction.ts';
@@ -58,13 +59,27 @@ export interface PostgresStore extends Store {
    * @throws WebhookError `invalid-options` for what is no transaction
    */
   completeIn(tx: PostgresTransaction, key: string, token: string): Promise<boolean>;
-  /** Resolves when the server answers and has the tables. Rejects with the client's error. */
+  /**
+   * Resolves when a delivery could be kept: it writes a row into each table of events, and deletes it.
+   * Rejects with the client's error.
+   */
   ping(): Promise<void>;
   /** Waits for a running sweep. Close the client afterwards. */
   close(): Promise<void>;
 }
 
 const SWEEP_EVERY = 100;
+
+/** What a health check writes: the tables that a delivery needs. */
+const PROBED = [
+  { table: 'webhook_ids', key: 'id', others: { token: "''", keep_until: 'now()' } },
+  {
+    table: 'events',
+    key: 'key',
+    others: { token: "''", attempt: '0', lease_until: 'now()', keep_until: 'now()' },
+  },
+  { table: 'groups', key: 'id', others: { key: "''", keep_until: 'now()' } },
+];
 
 interface StorableClaim {
   readonly id: string;
@@ -102,23 +117,23 @@ export function postgresStore(
   checkClient('postgresStore', client);
   const { schema, rememberFor, now = () => Date.now() } = settings;
   const sql = statements(schema);
-  const tables = new Tables(client, schema);
+  const tables = new CheckedClient(client, schema);
   const claims = claimQueue(client, tables, sql, rememberFor);
   const ends = new CallQueue<LeaseEnd, boolean>({
     rows: ({ key }) => [key],
     async together(batch) {
-      const held = await tables.askUnprepared(sql.endBatch, JSON.stringify(batch));
+      const held = await tables.runUnprepared(sql.endBatch, JSON.stringify(batch));
       if (held === null || typeof held !== 'object') throw oddAnswer();
       return batch.map(({ key }) => Object.hasOwn(held, key));
     },
-    alone: ({ key, token, how }) => tables.askIf(sql.end, key, token, how),
+    alone: ({ key, token, how }) => tables.runIf(sql.end, key, token, how),
     concurrency: Infinity,
     within: () => Infinity,
   });
   const end = async (key: string, token: string, how: LeaseEnd['how']) =>
     ends.add({ key: await storableKey(key), token, how });
   const sweep = async () => {
-    const removed = await tables.ask(sql.sweep, 1_000);
+    const removed = await tables.run(sql.sweep, 1_000);
     if (!Number.isInteger(removed)) throw oddAnswer();
     return Number(removed);
   };
@@ -147,39 +162,37 @@ export function postgresStore(
       return completeIn(tx, sql.completion(await storableKey(key), token, tables.id));
     },
     extend: async (key, token, leaseMs) =>
-      tables.askIf(sql.extend, await storableKey(key), token, leaseMs),
-    reopen: async (key) => tables.askIf(sql.reopen, await storableKey(key)),
+      tables.runIf(sql.extend, await storableKey(key), token, leaseMs),
+    reopen: async (key) => tables.runIf(sql.reopen, await storableKey(key)),
     async peek(keys) {
       const stored = await Promise.all(keys.map(async (key) => storableKey(key)));
       const states = new Map<string, unknown>(
-        Object.entries(Object(await tables.ask(sql.peek, JSON.stringify(stored))) as object),
+        Object.entries(Object(await tables.run(sql.peek, JSON.stringify(stored))) as object),
       );
       return stored.map((key) => states.get(key) as EventState | undefined);
     },
     log: postgresOutcomeLog(tables, schema),
     async loadCursor(name) {
-      const answer = await tables.ask(sql.loadCursor, await storableKey(name));
+      const answer = await tables.run(sql.loadCursor, await storableKey(name));
       const { cursor } = Object(answer) as { cursor?: unknown };
       if (cursor !== null && typeof cursor !== 'string') throw oddAnswer();
       return cursor ?? undefined;
     },
     async saveCursor(name, cursor) {
       const key = await storableKey(name);
-      if (cursor === undefined) await tables.askIf(sql.removeCursor, key);
-      else await tables.askIf(sql.saveCursor, key, cursor);
+      if (cursor === undefined) await tables.runIf(sql.removeCursor, key);
+      else await tables.runIf(sql.saveCursor, key, cursor);
     },
     migrate: () => tables.migrate(),
     sweep,
-    async ping() {
-      await tables.askIf(sql.ping);
-    },
+    ping: () => tables.probe(PROBED),
     close: () => sweeper.idle(),
   };
 }
 
 function claimQueue(
   client: PostgresClient,
-  tables: Tables,
+  tables: CheckedClient,
   sql: ReturnType<typeof statements>,
   rememberFor: number,
 ) {
@@ -187,15 +200,15 @@ function claimQueue(
     rows: ({ id, key }) => [`id ${id}`, key && `key ${key}`],
     async together(batch) {
       const values = [JSON.stringify(batch), rememberFor];
-      const answers = Object(await tables.askUnprepared(sql.admitBatch, ...values)) as object;
+      const answers = Object(await tables.runUnprepared(sql.admitBatch, ...values)) as object;
       return batch.map(({ id }) => admissionOf((answers as Record<string, unknown>)[id]));
     },
     async alone({ id, token, keepIdMs, key, leaseMs, group }) {
       const values = [id, token, keepIdMs, key, leaseMs, rememberFor];
       return admissionOf(
         await (group === undefined
-          ? tables.ask(sql.admit, ...values)
-          : tables.ask(sql.admitInGroup, ...values, group)),
+          ? tables.run(sql.admit, ...values)
+          : tables.run(sql.admitInGroup, ...values, group)),
       );
     },
     isAlone: ({ group }) => group !== undefined, // it may have to lock a second event

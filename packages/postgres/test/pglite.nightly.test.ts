@@ -17,7 +17,6 @@ afterAll(() => db.close());
 
 storeContractTests({
   name: 'postgresStore on PGlite',
-  without: ['refusals'],
   open: () => openTestStore(db),
 });
 

@@ -1,5 +1,10 @@
 import type { PostgresClient } from '../src/index.ts';
 
+/** The answer to the question for the version of the tables. */
+export const OF_THESE_TABLES = { version: 1, id: 'of-these-tables', encoding: 'UTF8' };
+export const asksForVersion = (text: string) =>
+  text.startsWith('SELECT json_build_object(') && text.includes('getdatabaseencoding()');
+
 /** A row with one text, as every statement gives it. */
 export const answer = (value: unknown) => ({ rows: [{ answer: JSON.stringify(value) }] });
 
@@ -15,7 +20,7 @@ export function recordingClient(
   const calls: { text: string; values: unknown[] }[] = [];
   const client: PostgresClient = {
     async query(text, values = []) {
-      if (text.includes('schema_version')) return shaped({ version: 2, id: 'of-these-tables' });
+      if (asksForVersion(text)) return shaped(OF_THESE_TABLES);
       calls.push({ text, values });
       return shaped(await reply(text, values));
     },

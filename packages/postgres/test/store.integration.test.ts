@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import { storeContractTests } from '@call-webhooks/contract-tests';
-import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
@@ -13,27 +12,9 @@ withPostgres('postgresStore', () => {
 
   storeContractTests({
     name: 'a Pool of pg',
-    without: ['refusals'],
     open: () => openTestStore(test.pool),
   });
   storeContractTests({
-    without: ['refusals'],
-    name: 'one Client of pg',
-    async open() {
-      const client = new pg.Client({ connectionString: test.server.url });
-      await client.connect();
-      const opened = await openTestStore(client);
-      return {
-        ...opened,
-        async close() {
-          await opened.close();
-          await client.end();
-        },
-      };
-    },
-  });
-  storeContractTests({
-    without: ['refusals'],
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
       openTestStore({
@@ -42,7 +23,6 @@ withPostgres('postgresStore', () => {
   });
 
   storeContractTests({
-    without: ['refusals'],
     name: 'postgres.js, as in the docs',
     async open() {
       const sql = postgres(test.server.url, { onnotice: () => undefined });

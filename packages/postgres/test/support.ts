@@ -38,6 +38,21 @@ export async function openTestStore(client: PostgresClient) {
     now: Date.now,
     skewed: (ms: number) => postgresStore(client, { schema, now: () => Date.now() + ms }),
     close: () => store.close(),
+    refusals: Object.fromEntries(
+      ['webhook_ids', 'events'].map((table) => [
+        `a table ${table} that takes no rows`,
+        async () => {
+          await client.query(
+            `ALTER TABLE ${schema}.${table} ADD CONSTRAINT none CHECK (false) NOT VALID`,
+          );
+          return async () => client.query(`ALTER TABLE ${schema}.${table} DROP CONSTRAINT none`);
+        },
+      ]),
+    ),
+    async setNewer(isNewer: boolean) {
+      const by = isNewer ? '+ 1' : '- 1';
+      await client.query(`UPDATE ${schema}.schema_version SET version = version ${by}`);
+    },
     async advance(ms: number) {
       const back = `- ${String(ms)} * interval '1 millisecond'`;
       await client.query(

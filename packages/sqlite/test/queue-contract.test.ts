@@ -1,11 +1,11 @@
 import { queueContractTests } from '@call-webhooks/contract-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
-import { deadDeliveries, eachClient, freshFile, type Handle } from './support.ts';
+import { deadDeliveries, eachClient, freshFile, refusalsOf, type Handle } from './support.ts';
 
 eachClient((client) => {
   queueContractTests({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
-    lacks: ['refusals'],
+
     open({ maxRuns, concurrency }) {
       const { file, remove } = freshFile();
       const handles: Handle[] = [];
@@ -18,6 +18,7 @@ eachClient((client) => {
       const queue = sqliteQueue(db);
       return Promise.resolve({
         queue,
+        refusals: refusalsOf(handles, file),
         startWorker: (handlers) =>
           Promise.resolve(
             createSqliteWorker(sqliteQueue(connect()), {

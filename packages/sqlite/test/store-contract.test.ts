@@ -1,11 +1,11 @@
 import { storeContractTests } from '@call-webhooks/contract-tests';
 import { sqliteStore } from '../src/index.ts';
-import { eachClient, freshFile } from './support.ts';
+import { eachClient, freshFile, refusalsOf } from './support.ts';
 
 eachClient((client) => {
   storeContractTests({
     name: `sqliteStore on ${client.name}, four connections`,
-    without: ['refusals', 'clock'],
+    without: ['clock'],
     open() {
       const { file, remove } = freshFile();
       const handles = Array.from({ length: 4 }, () => client.open(file));
@@ -17,6 +17,11 @@ eachClient((client) => {
         others,
         now,
         advance: (ms) => void (ahead += ms),
+        refusals: refusalsOf(handles, file),
+        setNewer: (isNewer) =>
+          void handles[0]!.exec(
+            `UPDATE call_webhooks_schema SET version = version ${isNewer ? '+ 1' : '- 1'}`,
+          ),
         close() {
           for (const handle of handles) handle.close();
           remove();

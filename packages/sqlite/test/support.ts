@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import { collectingLogger, waitFor } from '@call-webhooks/contract-tests';
+import { collectingLogger, waitFor, type Refusals } from '@call-webhooks/contract-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import Database from 'libsql';
 import {
@@ -70,6 +70,18 @@ export function freshFile(): { file: string; remove(): void } {
     },
   };
 }
+
+/** Ways in which what is written can be refused. */
+export const refusalsOf = (handles: readonly SqliteDatabase[], file: string): Refusals => ({
+  'a file that can only be read': async () => {
+    for (const handle of handles) handle.exec('PRAGMA query_only = 1');
+    return async () => handles.map((handle) => handle.exec('PRAGMA query_only = 0'));
+  },
+  'a file that was moved away': async () => {
+    renameSync(file, `${file}.moved`);
+    return async () => renameSync(`${file}.moved`, file);
+  },
+});
 
 /** A handle on a file of its own, for each test. */
 export function useFile() {

@@ -14,6 +14,11 @@ export interface OpenedStore {
   refusals?: Refusals;
   /** The same store, as a receiver has it whose clock is `ms` ahead of the store's. */
   skewed?(ms: number): Store;
+  /**
+   * Marks the tables as those of a newer release, or as those of this one again. Left out for a store
+   * whose tables have no version.
+   */
+  setNewer?(isNewer: boolean): Promise<void> | void;
   close?(): Promise<void>;
 }
 
@@ -57,6 +62,8 @@ export interface StoreTestContext {
   /** The store's clock, in milliseconds since the epoch. */
   now(): number;
   advance(ms: number): Promise<void>;
+  /** `false` for a store whose tables have no version. */
+  setNewer(isNewer: boolean): Promise<boolean>;
 }
 
 /** How long the tests ask for a webhook id to be remembered; milliseconds. */

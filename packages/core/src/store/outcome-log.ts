@@ -90,8 +90,12 @@ export function batchBefore(before: unknown): number | undefined {
  * counters of 26 hours. No delivery waits for it.
  */
 export interface OutcomeLog {
-  /** Atomic; a batch whose id is known changes nothing. */
-  append(batch: OutcomeBatch): Promise<void>;
+  /**
+   * Atomic; a batch whose id is known changes nothing. Rejects with an error that may pass, after which the
+   * same batch is appended again. Resolves with `{ refused: error }` for a batch that the log can never take,
+   * which is then dropped.
+   */
+  append(batch: OutcomeBatch): Promise<unknown>;
   /**
    * The newest rows first, of whole batches.
    * @param query.before the `before` of the page before

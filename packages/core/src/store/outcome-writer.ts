@@ -168,14 +168,17 @@ export class OutcomeWriter {
     const batch = (this.#unwritten ??= this.#nextBatch());
     const { deadlines, timeoutMs } = this.#settings;
     try {
-      await deadlines.withTimeout(timeoutMs, Promise.resolve(this.#log.append(batch)));
+      const appended = Promise.resolve(this.#log.append(batch));
+      const taken = await deadlines.withTimeout(timeoutMs, appended);
+      const { refused } = Object(taken) as { refused?: unknown };
+      if (refused !== undefined) this.#warn('refused a batch, which is dropped', refused);
       if (this.#unwritten === batch) this.#unwritten = undefined;
       this.#failures = 0;
       if (this.#minutes.size > 0 && !this.#timer) this.#setTimer();
     } catch (error) {
       this.#failures += 1;
       this.#setTimer();
-      this.#warn(error);
+      this.#warn('was not written and will be tried again', error);
     }
   }
 
@@ -214,14 +217,14 @@ export class OutcomeWriter {
     if (!this.#unwritten) await this.#write();
   }
 
-  #warn(error: unknown): void {
+  #warn(what: string, error: unknown): void {
     const suppressed = this.#limit.pass();
     if (suppressed === undefined) return;
     const { logger, redact } = this.#settings;
     const { text, err } = loggedError(error, redact);
     safeLogger(logger).warn(
       { ...(suppressed > 0 && { suppressed }), err, docs: docsUrl('stores.md#the-outcome-log') },
-      `call-webhooks: the outcome log was not written and will be tried again; deliveries go on: ${text}`,
+      `call-webhooks: the outcome log ${what}; deliveries go on: ${text}`,
     );
   }
 }
