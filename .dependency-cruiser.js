@@ -14,7 +14,7 @@ const CORE_LAYERS = [
   ['http/', 'store/', 'port-health'],
   ['delivery'],
   ['report/', 'check-options'],
-  ['errors', 'outcomes', 'time'],
+  ['errors', 'outcomes', 'sender', 'time'],
   ['outcome-table', 'events/call-details', 'queue', 'bag', 'defined', 'platform/'],
 ];
 const paths = (rooms) =>

@@ -1,8 +1,7 @@
 // A receiver in Express that runs its handlers, and one with a queue and a worker.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { memoryDeadLetters } from '@call-webhooks/core';
-import type { ErrorHook } from '@call-webhooks/core/internal';
+import { memoryDeadLetters, type ErrorHook } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { instrument } from '@call-webhooks/opentelemetry';
 import { createSqliteWorker, sqliteQueue } from '@call-webhooks/sqlite';

@@ -1,13 +1,12 @@
-import { createReceiver, type Receiver, type Store } from '@call-webhooks/core';
-import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
-  isFetchRequest,
-  read,
-  withoutOptions,
-  wrongArgument,
+  createReceiver,
+  type Receiver,
+  type Store,
   type ExtraEvents,
   type StandardSchema,
-} from '@call-webhooks/core/internal';
+} from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import { isFetchRequest, read, withoutOptions, wrongArgument } from '@call-webhooks/core/internal';
 import { waitUntilOf, webHandler } from '@call-webhooks/core/web';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReceiver, type HealthSource, type Receiver, type Store } from '@call-webhooks/core';
+import {
+  createReceiver,
+  type HealthSource,
+  type Receiver,
+  type Store,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   isBytes,
@@ -8,8 +15,6 @@ import {
   readiness,
   withoutOptions,
   wrongArgument,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';

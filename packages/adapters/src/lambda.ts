@@ -9,6 +9,8 @@ import {
   type ReceiverRequest,
   type ReceiverResponse,
   type Store,
+  type ExtraEvents,
+  type StandardSchema,
 } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
@@ -20,8 +22,6 @@ import {
   readiness,
   safeLogger,
   wrongArgument,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 
 export * from '@call-webhooks/core';
@@ -38,7 +38,7 @@ type Values = Readonly<Record<string, string | undefined>>;
 type MultiValues = Readonly<Record<string, string[] | undefined>>;
 
 /** API Gateway HTTP APIs with payload 2.0, and function URLs. */
-interface PayloadV2 extends HttpEvent {
+export interface LambdaPayloadV2 extends HttpEvent {
   readonly version: string;
   readonly rawPath?: string | undefined;
   readonly rawQueryString?: string | undefined;
@@ -46,7 +46,7 @@ interface PayloadV2 extends HttpEvent {
 }
 
 /** API Gateway REST APIs, HTTP APIs with payload 1.0, Application Load Balancers, and Netlify. */
-interface PayloadV1 extends HttpEvent {
+export interface LambdaPayloadV1 extends HttpEvent {
   readonly httpMethod: string;
   readonly path?: string | undefined;
   readonly queryStringParameters?: Values | null | undefined;
@@ -57,7 +57,7 @@ interface PayloadV1 extends HttpEvent {
 }
 
 /** The part that we read of the event of an HTTP trigger. */
-export type LambdaHttpEvent = PayloadV2 | PayloadV1;
+export type LambdaHttpEvent = LambdaPayloadV2 | LambdaPayloadV1;
 
 /** The response to an HTTP trigger of Lambda. */
 export interface LambdaHttpResponse {
@@ -187,8 +187,8 @@ function bodyOf({ body, isBase64Encoded }: HttpEvent): Uint8Array {
 const OPENING_BRACE = 0x7b;
 
 function methodOf(event: LambdaHttpEvent): unknown {
-  const { httpMethod, requestContext } = Object(event) as Partial<PayloadV1>;
-  const { http } = Object(requestContext) as Partial<PayloadV2['requestContext']>;
+  const { httpMethod, requestContext } = Object(event) as Partial<LambdaPayloadV1>;
+  const { http } = Object(requestContext) as Partial<LambdaPayloadV2['requestContext']>;
   return http?.method ?? httpMethod;
 }
 
@@ -200,7 +200,7 @@ function urlOf(event: LambdaHttpEvent): string {
   return `${path.replace(/[?#]/g, encodeURIComponent)}?${query}`;
 }
 
-function queryOf(event: PayloadV1): string {
+function queryOf(event: LambdaPayloadV1): string {
   const given = event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {};
   const query = new URLSearchParams();
   for (const [name, values = []] of Object.entries(given) as [string, string | string[]][])

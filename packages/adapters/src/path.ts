@@ -1,10 +1,5 @@
-import type { ReceiverOptions, Store } from '@call-webhooks/core';
-import {
-  checkOptions,
-  option,
-  type ExtraEvents,
-  type StandardSchema,
-} from '@call-webhooks/core/internal';
+import type { ReceiverOptions, Store, ExtraEvents, StandardSchema } from '@call-webhooks/core';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 
 /** The options of a receiver, and its path. */
 export type CallWebhooksOptions<

@@ -1,12 +1,16 @@
-import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type {
+  Receiver,
+  ReceiverOptions,
+  Store,
+  ExtraEvents,
+  StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
   isFetchRequest,
   read,
   wrongArgument,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { waitUntilOf, webHandler, type WebHandler } from '@call-webhooks/core/web';
 

@@ -1,4 +1,10 @@
-import { WebhookError, type QueuedDelivery, type WorkerOptions } from '@call-webhooks/core';
+import {
+  WebhookError,
+  type QueuedDelivery,
+  type WorkerOptions,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core';
 import {
   createJobProcessor,
   exponentialBackoff,
@@ -13,8 +19,6 @@ import {
   option,
   safeLogger,
   withoutOptions,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import type { ObjectNamespace } from './namespace.ts';
 import { largeBodiesIn, type QueueProducer } from './queue.ts';

@@ -1,12 +1,17 @@
-import { WebhookError, type Receiver, type ReceiverOptions, type Store } from '@call-webhooks/core';
+import {
+  WebhookError,
+  type Receiver,
+  type ReceiverOptions,
+  type Store,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
   isFetchRequest,
   readiness,
   wrongArgument,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { waitUntilOf, webHandler, type WebHandler } from '@call-webhooks/core/web';
 

@@ -1,5 +1,4 @@
-import type { OutcomeCode } from '@call-webhooks/core';
-import type { DeliverySource, Health } from '@call-webhooks/core/internal';
+import type { OutcomeCode, DeliverySource, Health } from '@call-webhooks/core';
 import type {
   EventState,
   ListedDeadLetter,

@@ -1,10 +1,5 @@
-import type { OutcomeCode } from '@call-webhooks/core';
-import {
-  bucketEnd,
-  DELIVERY_SOURCES,
-  type DeliverySource,
-  type Health,
-} from '@call-webhooks/core/internal';
+import type { OutcomeCode, DeliverySource, Health } from '@call-webhooks/core';
+import { bucketEnd, DELIVERY_SOURCES } from '@call-webhooks/core/internal';
 import type { OutcomeLog, SeenProcess } from '@call-webhooks/core/stores';
 import type {
   Overview,

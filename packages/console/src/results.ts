@@ -1,5 +1,5 @@
-import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
-import { docsUrl, type OutcomeInfo } from '@call-webhooks/core/internal';
+import { type OutcomeCode, OUTCOMES, type OutcomeInfo } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 
 export const RESULTS: readonly Result[] = [
   ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'in-dead-letters'] as const),

@@ -1,4 +1,5 @@
-import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core/internal';
+import { type CallEventMap } from '@call-webhooks/core';
+import { EVENT_SCHEMAS } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
 import { bodies } from '../src/group.ts';
 

@@ -17,7 +17,8 @@ export interface PayloadIssue {
   readonly message?: string;
 }
 
-interface WebhookErrorOptions extends ErrorOptions {
+/** What a `WebhookError` has besides its code and its message. */
+export interface WebhookErrorOptions extends ErrorOptions {
   eventName?: string | undefined;
   issues?: readonly PayloadIssue[] | undefined;
   /**

@@ -1,13 +1,11 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export { docsUrl, type PayloadIssue } from './errors.ts';
+export { docsUrl } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
 export type { Delivery } from './delivery.ts';
-export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/events.ts';
-export type { CustomPayload, ExtraEvents, Run } from './events/handlers.ts';
-export { type HandlerOptions, withoutOptions } from './options.ts';
-export type { OutputOf, StandardSchema } from './events/schema.ts';
-export { alreadyParsed, type HeadersLike, isBytes, type TenantRequest } from './http/request.ts';
+export { EVENT_SCHEMAS } from './events/events.ts';
+export { withoutOptions } from './options.ts';
+export { alreadyParsed, isBytes } from './http/request.ts';
 export {
   isFetchRequest,
   isNodeResponse,
@@ -15,12 +13,11 @@ export {
   read,
   wrongArgument,
 } from './http/wrong-argument.ts';
-export { DELIVERY_SOURCES, type DeliverySource } from './outcomes.ts';
+export { DELIVERY_SOURCES } from './outcomes.ts';
 export { claimIdOf, newWebhookId } from './sender.ts';
-export { type OutcomeInfo, STATUS, THROWN_ERRORS } from './outcome-table.ts';
+export { STATUS, THROWN_ERRORS } from './outcome-table.ts';
 export { readiness, type ReadyResponse } from './ready.ts';
 export { createReceiverOnFirstUse } from './receiver.ts';
-export type { Health } from './health.ts';
 export type {
   DeliveryMessage,
   EnqueueMessage,
@@ -33,11 +30,7 @@ export { consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export { callHook } from './report/hooks.ts';
 export { createRedactor, redactId } from './report/redact.ts';
 export { looksLikeField, printable } from './report/visible.ts';
-export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
-export type { HeaderPrefix } from './signature/headers.ts';
-export type { ProvidedSecret } from './signature/secret-provider.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
-export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { bucketEnd, durationBucket } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';

@@ -13,9 +13,10 @@ import {
   type Outcome,
   type OutcomeCode,
   type Store,
+  type CallEventMap,
+  type UnknownEvent,
 } from '../src/index.ts';
 import type { ContextWithoutCompleteIn } from '../src/stores.ts';
-import { type CallEventMap, type UnknownEvent } from '../src/internal.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { createWebHandler } from '../src/web.ts';
 import { createJobProcessor } from '../src/stores.ts';

@@ -1,6 +1,11 @@
-import { createReceiver, type ReceiverOptions, type Store } from '@call-webhooks/core';
+import {
+  createReceiver,
+  type ReceiverOptions,
+  type Store,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
 import { nodeHandler, type NodeHandler } from '@call-webhooks/core/node';
 
 export * from '@call-webhooks/core';

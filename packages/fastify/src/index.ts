@@ -1,13 +1,7 @@
-import { createReceiver } from '@call-webhooks/core';
+import { createReceiver, type ExtraEvents, type StandardSchema } from '@call-webhooks/core';
 import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import {
-  read,
-  withoutOptions,
-  wrongArgument,
-  type ExtraEvents,
-  type StandardSchema,
-} from '@call-webhooks/core/internal';
+import { read, withoutOptions, wrongArgument } from '@call-webhooks/core/internal';
 import type { FastifyInstance } from 'fastify';
 import { mount } from './mount.ts';
 

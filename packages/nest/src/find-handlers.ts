@@ -1,6 +1,5 @@
 import { ContextIdFactory, type DiscoveryService, type ModuleRef } from '@nestjs/core';
-import { WebhookError, type Handler } from '@call-webhooks/core';
-import type { StandardSchema } from '@call-webhooks/core/internal';
+import { WebhookError, type Handler, type StandardSchema } from '@call-webhooks/core';
 import { decoratedMethods, type DecoratedMethod } from './on-call-event.ts';
 
 /** The handlers of an app and the schemas of its extra events, both by event name. */

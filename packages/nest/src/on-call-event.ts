@@ -1,7 +1,12 @@
 import { SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { WebhookError, type HandlerContext } from '@call-webhooks/core';
-import type { CallEventMap, OutputOf, StandardSchema } from '@call-webhooks/core/internal';
+import {
+  WebhookError,
+  type HandlerContext,
+  type CallEventMap,
+  type OutputOf,
+  type StandardSchema,
+} from '@call-webhooks/core';
 
 const KEY = '@call-webhooks/nest:handlers';
 

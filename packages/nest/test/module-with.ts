@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { ReceiverOptions } from '@call-webhooks/core';
-import type { StandardSchema } from '@call-webhooks/core/internal';
+import type { ReceiverOptions, StandardSchema } from '@call-webhooks/core';
 import { CallWebhooksModule, OnCallEvent, type CallWebhooksModuleOptions } from '../src/index.ts';
 
 @Module({})

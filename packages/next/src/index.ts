@@ -1,13 +1,15 @@
 // eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it is not part of what is published
 /// <reference path="./next-server.d.ts" />
 import { after } from 'next/server.js';
-import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type {
+  Receiver,
+  ReceiverOptions,
+  Store,
+  ExtraEvents,
+  StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import {
-  createReceiverOnFirstUse,
-  type ExtraEvents,
-  type StandardSchema,
-} from '@call-webhooks/core/internal';
+import { createReceiverOnFirstUse } from '@call-webhooks/core/internal';
 import { webHandler } from '@call-webhooks/core/web';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 

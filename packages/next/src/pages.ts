@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type {
+  Receiver,
+  ReceiverOptions,
+  Store,
+  ExtraEvents,
+  StandardSchema,
+} from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
-import {
-  createReceiverOnFirstUse,
-  type ExtraEvents,
-  type StandardSchema,
-} from '@call-webhooks/core/internal';
+import { createReceiverOnFirstUse } from '@call-webhooks/core/internal';
 import { nodeHandler } from '@call-webhooks/core/node';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { WebhookError, type Around } from '@call-webhooks/core';
+import { WebhookError, type Around, type DeliverySource } from '@call-webhooks/core';
 import {
   loggedFailure,
   type DeliveryMessage,
-  type DeliverySource,
   type StoreMessage,
 } from '@call-webhooks/core/internal';
 import {

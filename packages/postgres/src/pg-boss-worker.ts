@@ -1,4 +1,4 @@
-import type { WorkerHealth, WorkerOptions } from '@call-webhooks/core';
+import type { WorkerHealth, WorkerOptions, ExtraEvents, StandardSchema } from '@call-webhooks/core';
 import {
   createJobProcessor,
   LeasedJobRun,
@@ -13,8 +13,6 @@ import {
   option,
   safeLogger,
   withoutOptions,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { continueJob, fetchedJob, leasedJob } from './pg-boss-job.ts';
 import {

@@ -4,6 +4,8 @@ import type {
   Redact,
   WorkerHealth,
   WorkerOptions,
+  ExtraEvents,
+  StandardSchema,
 } from '@call-webhooks/core';
 import {
   createJobProcessor,
@@ -24,8 +26,6 @@ import {
   waitAtMost,
   withoutOptions,
   WorkerNotes,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { pingBullmq, type Pinged } from './bullmq-ping.ts';
 import {

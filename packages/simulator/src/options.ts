@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FieldNames } from '@call-webhooks/core';
-import { DEFAULT_FIELD_NAMES, type HeaderPrefix } from '@call-webhooks/core/internal';
+import type { FieldNames, HeaderPrefix } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
 import { DEFAULT_WORKSPACE, type Workspace } from './activity/directory.ts';
 import { CHAOS, type ChaosSettings } from './chaos.ts';

@@ -4,7 +4,7 @@ export type { SqliteTransaction } from './complete-in.ts';
 export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export type { QueueStats } from './jobs.ts';
 export { sqliteDeadJobs, sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
-export { migrationSql } from './schema.ts';
+export { migrationSql, type SqliteOptions } from './schema.ts';
 export { migrate, type SqliteMigration } from './transactions.ts';
 export { createSqliteWorker, type SqliteWorker, type SqliteWorkerOptions } from './worker.ts';
 export type { BackoffOptions } from '@call-webhooks/core/stores';

@@ -1,4 +1,4 @@
-import type { WorkerHealth, WorkerOptions } from '@call-webhooks/core';
+import type { WorkerHealth, WorkerOptions, ExtraEvents, StandardSchema } from '@call-webhooks/core';
 import {
   createJobProcessor,
   exponentialBackoff,
@@ -15,8 +15,6 @@ import {
   option,
   safeLogger,
   withoutOptions,
-  type ExtraEvents,
-  type StandardSchema,
 } from '@call-webhooks/core/internal';
 import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';

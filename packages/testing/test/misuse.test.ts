@@ -6,8 +6,8 @@ import {
   EVENT_NAMES,
   eventKey,
   generateSecret,
+  type CallEventMap,
 } from '@call-webhooks/core';
-import type { CallEventMap } from '@call-webhooks/core/internal';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { createWebHandler } from '@call-webhooks/core/web';
 import express from 'express';

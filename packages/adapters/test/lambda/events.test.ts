@@ -3,7 +3,7 @@ import { collectingLogger } from '@call-webhooks/contract-tests';
 import { Hono } from 'hono';
 import * as honoLambda from 'hono/aws-lambda';
 import { callWebhooks, generateSecret, sign, type LambdaHttpEvent } from '../../src/lambda.ts';
-import type { TenantRequest } from '@call-webhooks/core/internal';
+import type { TenantRequest } from '@call-webhooks/core';
 import { documented, TRIGGERS } from './triggers.ts';
 
 const secret = generateSecret();

@@ -3,8 +3,9 @@ import {
   type VerifyOptions as SignatureOptions,
   WebhookError,
   type WebhookErrorCode,
+  type HeadersLike,
+  type Verified,
 } from '@call-webhooks/core';
-import type { HeadersLike, Verified } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateSecret } from '@call-webhooks/core';
-import type { TenantRequest } from '@call-webhooks/core/internal';
+import { generateSecret, type TenantRequest } from '@call-webhooks/core';
 import { callBody, startSender } from '../sender.ts';
 import type { AdapterTestContext } from './under-test.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Routes } from '../../src/events/route.ts';
-import type { HandlerOptions } from '../../src/internal.ts';
+import type { HandlerOptions } from '../../src/index.ts';
 import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;

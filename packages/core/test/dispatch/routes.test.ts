@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { Routes } from '../../src/events/route.ts';
-import type { Around } from '../../src/index.ts';
-import type { HandlerOptions, Run } from '../../src/internal.ts';
+import type { Around, HandlerOptions, Run } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { bytes, createTestReceiver, Lines, NOW, RECORDING, SECONDS, STARTED } from '../support.ts';
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { toBase64 } from '#platform';
-import type { HandlerContext } from '../../src/index.ts';
-import type { PayloadIssue, StandardSchema } from '../../src/internal.ts';
+import type { HandlerContext, PayloadIssue, StandardSchema } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { bytes, createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 

@@ -4,7 +4,7 @@ import { connect, Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { checkBody, checkRequest, RequestView, unreadable } from '../../src/http/request.ts';
 import { readWebBody } from '../../src/http/web-body.ts';
-import type { HeadersLike } from '../../src/internal.ts';
+import type { HeadersLike } from '../../src/index.ts';
 import { discardRest, keepRawBody, readRawBody } from '../../src/node.ts';
 import { send, serve, setup, stopServers } from '../node-support.ts';
 import { deferred, delivery, STARTED } from '../support.ts';

@@ -6,8 +6,9 @@ import {
   type OutcomeCode,
   type SecretProvider,
   WebhookError,
+  type ReportingHooks,
 } from '../../src/index.ts';
-import { type ReportingHooks, STATUS } from '../../src/internal.ts';
+import { STATUS } from '../../src/internal.ts';
 import { responseFor } from '../../src/outcomes.ts';
 import { Reporter } from '../../src/report/reporter.ts';
 import { createJobProcessor, startPollingWorker } from '../../src/stores.ts';
