@@ -150,6 +150,26 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
     expect(sums.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
+  it.each([2, -2])('counts again after a clock that was %i days ahead', async (days) => {
+    const name = unique('outcome/webhook/clock');
+    const off = days * 1_440;
+    const process = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
+    const write = (minutes: number) =>
+      log().append(
+        batch([], {
+          process: { ...process, at: now() + minutes * 60_000 },
+          counts: { [minute() + minutes]: { [name]: 1 } },
+        }),
+      );
+    await write(off);
+    await write(0);
+    await write(0);
+    for (const one of logs()) {
+      expect(await counted(one, name)).toEqual([2]);
+      expect((await one.processes()).some(({ id }) => id === process.id)).toBe(true);
+    }
+  });
+
   it('keeps the newest 2,000 batches', async () => {
     const first = row();
     await log().append(batch([first]));

@@ -134,7 +134,7 @@ export function memoryLog(): OutcomeLog {
     processes.delete(process.id);
     processes.set(process.id, process);
     for (const [minute, added] of Object.entries(counts)) addAll(Number(minute), added);
-    forget();
+    forget(Math.floor(process.at / 60_000));
   }
 
   function addAll(minute: number, added: Readonly<Record<string, number>>): void {
@@ -144,17 +144,18 @@ export function memoryLog(): OutcomeLog {
       sums.set(name, (sums.get(name) ?? 0) + count);
   }
 
-  function forget(): void {
+  /** @param now the minute of the last batch, which says what time it is */
+  function forget(now: number): void {
     for (const [id, { count }] of batches) {
       if (batches.size <= MAX_BATCHES && rowCount <= MAX_ROWS) break;
       batches.delete(id);
       rowCount -= count;
     }
-    const newest = [...counters.keys()].reduce((one, other) => Math.max(one, other), 0);
-    const first = newest - KEPT_MINUTES;
-    for (const minute of counters.keys()) if (minute < first) counters.delete(minute);
+    // Also what is from the future: it was written by a clock that has been corrected since.
+    const isKept = (minute: number) => Math.abs(minute - now) <= KEPT_MINUTES;
+    for (const minute of counters.keys()) if (!isKept(minute)) counters.delete(minute);
     for (const { id, at } of processes.values())
-      if (at < first * 60_000 || processes.size > MAX_PROCESSES) processes.delete(id);
+      if (!isKept(Math.floor(at / 60_000)) || processes.size > MAX_PROCESSES) processes.delete(id);
   }
 
   return {
