@@ -11,6 +11,16 @@ import { runRounds, type Start } from './rounds.ts';
 const BYTES = 1_000_000;
 const SENTENCE = 'The customer asked us to call back tomorrow, at half past nine. ';
 
+/** Values until their JSON has 1 MB. */
+function filled(value: (at: number) => unknown): unknown[] {
+  const values: unknown[] = [];
+  for (let length = 0; length < BYTES - 2_000;) {
+    values.push(value(values.length));
+    length += JSON.stringify(values.at(-1)).length + 1;
+  }
+  return values;
+}
+
 /** What a body of 1 MB is filled with. */
 const BODIES: Record<string, () => unknown> = {
   text: () => SENTENCE.repeat(BYTES / SENTENCE.length),
@@ -27,6 +37,25 @@ const BODIES: Record<string, () => unknown> = {
       phone: `+1555${String(at).padStart(7, '0')}`,
       since: '2026-04-01T10:00:00.000Z',
     })),
+  lines: () => filled((at) => `line ${String(at)} of the note`),
+  'long lines': () =>
+    filled((at) =>
+      Array.from({ length: 200 }, (_, n) => `word${String(at)}x${String(n * 7_919)}`).join(' '),
+    ),
+  urls: () => filled((at) => `https://crm.example.com/contacts/${String(at)}?q=Ada%20Lovelace`),
+  escapes: () => filled((at) => `"${String(at)}"\n\n"x"`),
+  'numeric keys': () =>
+    Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [String(at * 7_919), 'a'])),
+  'names as keys': () =>
+    Object.fromEntries(
+      Array.from({ length: 45_000 }, (_, at) => [`Ada ${at.toString(36)} Lovelace`, 1]),
+    ),
+  nested: () =>
+    filled((at) => {
+      let value: unknown = String(at);
+      for (let level = 0; level < 60; level++) value = level % 2 ? [value] : { a: value };
+      return value;
+    }),
   brackets: () => Array.from({ length: 300_000 }, () => []),
 };
 

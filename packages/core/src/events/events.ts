@@ -130,29 +130,36 @@ const RECORDING_ID = /^([^:]+):recording-available$/;
  * It is `callId` and `eventName` for `call:started` and `call:completed`, and `eventId` for
  * `call:recording-available` (spec, "Events", rules 2 and 3). Of an event that is not in the spec, it is
  * made of its name and its `eventId`. Keys of different kinds never meet.
- * @returns `undefined` if these fields are missing. Such an event cannot be told from another, and is
- *   handled each time it arrives.
+ * @returns `undefined` if these fields are missing, or if the key would have more than 4,000 characters.
+ *   Such an event cannot be told from another, and is handled each time it arrives.
  * @example
  * eventKey({ eventName: 'call:started', callId: 'c1' }); // 'c1:call:started'
  */
 export function eventKey(event: object): string | undefined {
   const { eventId, callId, eventName } = event as Record<string, unknown>;
   if (eventName === 'call:started' || eventName === 'call:completed') {
-    if (!isText(callId)) return undefined;
+    if (!isIdentifying(callId)) return undefined;
     // The first colon ends the call id. An encoded one has no % at its end.
-    return `${KINDS.has(callId) ? `${callId}%` : encoded(callId)}:${eventName}`;
+    return usableKey(`${KINDS.has(callId) ? `${callId}%` : encoded(callId)}:${eventName}`);
   }
-  if (!isText(eventId) || !isText(eventName)) return undefined;
+  if (!isIdentifying(eventId) || !isIdentifying(eventName)) return undefined;
   const [, recorded] = RECORDING_ID.exec(eventId) ?? [];
   const isRecording = eventName === 'call:recording-available' && recorded !== undefined;
   if (isRecording && !KINDS.has(recorded)) return eventId;
-  return `event:${encoded(eventName)}:${eventId}`;
+  return usableKey(`event:${encoded(eventName)}:${eventId}`);
 }
+
+/** The longest key or group; characters. What is longer could not be remembered, so it identifies nothing. */
+export const MAX_KEY_LENGTH = 4_000;
+
+/** A text that may be a key or a part of one. Its length is checked before anything is made of it. */
+export const isIdentifying = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_KEY_LENGTH;
+
+const usableKey = (key: string): string | undefined => (isIdentifying(key) ? key : undefined);
 
 const encoded = (text: string): string =>
   /[%:]/.test(text) ? text.replace(/[%:]/g, encodeURIComponent) : text;
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const MAX_DEPTH = 64;
 /** Made when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */

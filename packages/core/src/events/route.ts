@@ -6,14 +6,19 @@ import { type Logger, safeLogger } from '../report/logger.ts';
 import { copyOf } from '../report/delivered.ts';
 import { tenantKey } from '../store/keys.ts';
 import type { FieldNames } from './call-details.ts';
-import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
+import {
+  eventKey,
+  isIdentifying,
+  isKnownEvent,
+  isRecord,
+  MAX_KEY_LENGTH,
+  parsePayload,
+  typedEvent,
+} from './events.ts';
 import { FieldCheck } from './field-check.ts';
 import { type RouteOptions, wrapHandler } from './handlers.ts';
 import { namedHandlers } from './named.ts';
 import { type StandardSchema, validate } from './schema.ts';
-
-/** The longest key or group; characters. */
-const MAX_KEY_LENGTH = 4_000;
 
 /** The route of a payload that is not identified and has no handler. */
 export const UNIDENTIFIED: Route = {
@@ -118,8 +123,7 @@ export class Routes {
     return {
       eventName,
       callId: typeof callId === 'string' ? callId : undefined,
-      // A longer key could not be remembered, so it identifies nothing.
-      key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
+      key: key === undefined ? undefined : tenantKey(tenant, key),
       body,
       event,
       sensitiveData,
@@ -227,16 +231,23 @@ function textOf(
   );
 }
 
-const usable = (text: unknown): string | undefined =>
-  typeof text === 'string' && text !== '' && text.length <= MAX_KEY_LENGTH ? text : undefined;
+const usable = (text: unknown): string | undefined => (isIdentifying(text) ? text : undefined);
 
 /** 2^53 has 16 digits. From 10^21 on, a number is written as `1e+21`. */
 const LARGE_NUMBER = /\d{16}|e\+\d/;
 
+/** So many numbers of a body are compared with its key: an id stands near the beginning. */
+const MAX_COMPARED = 1_000;
+
 /** Whether a rounded number is part of the key. A parsed body is at most 64 levels deep. */
-function hasRounded(value: unknown, key: string): boolean {
-  if (typeof value === 'number')
-    return Math.abs(value) > Number.MAX_SAFE_INTEGER && key.includes(String(value));
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((inner) => hasRounded(inner, key));
+function hasRounded(body: unknown, key: string): boolean {
+  let left = MAX_COMPARED;
+  const isPart = (value: unknown): boolean => {
+    if (left <= 0) return false;
+    if (typeof value === 'number')
+      return Math.abs(value) > Number.MAX_SAFE_INTEGER && left-- > 0 && key.includes(String(value));
+    if (typeof value !== 'object' || value === null) return false;
+    return Object.values(value).some(isPart);
+  };
+  return isPart(body);
 }

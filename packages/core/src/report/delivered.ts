@@ -1,6 +1,6 @@
 import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
-import { looksLikeField, oneLine } from './visible.ts';
+import { isPlain, looksLikeField, oneLine } from './visible.ts';
 
 const MIN_PIECE = 4;
 const MAX_PIECE = 20;
@@ -19,28 +19,40 @@ const MAX_PLAIN = 64;
 /** Errors have to name the servers that failed. */
 const ORIGIN = /^https?:\/\/[^/?#\s@]{1,255}/;
 /** What JSON writes as an escape. */
-const ESCAPED = /["\\\p{Cc}]/u;
+const ESCAPED = /["\\]|[^ -\uffff]/;
 
 /** Of the length of the text: the usual lower case of `İ` has two characters. */
-export const lowerCase = (text: string): string =>
-  text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
+const lowerCase = (text: string): string =>
+  isPlain(text) ? text.toLowerCase() : text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
+
+const STARTS = 2 ** 16;
+/** Of the four characters at a place of a text: a number below `STARTS`. */
+const startAt = (text: string, at: number): number =>
+  ((text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) * 961 +
+    text.charCodeAt(at + 2) * 31 +
+    text.charCodeAt(at + 3)) &
+  (STARTS - 1);
 
 /** What is searched for in texts about one delivery. */
 export interface Values {
   /** Values in lower case, of 4 to 20 characters: longer ones are cut into such pieces. */
   readonly pieces: ReadonlySet<string>;
-  /** By the first four characters of pieces: which lengths those have, as bits. */
-  readonly lengths: ReadonlyMap<string, number>;
+  /** By `startAt` of pieces: which lengths those have, as bits. */
+  readonly lengths: Int32Array;
   /** The words of the person's name, and other ways to write who was called. */
   readonly person: RegExp | undefined;
 }
 
-export const NO_VALUES: Values = { pieces: new Set(), lengths: new Map(), person: undefined };
+export const NO_VALUES: Values = {
+  pieces: new Set(),
+  lengths: new Int32Array(),
+  person: undefined,
+};
 
 /** Gathers the pieces that are searched for. */
 class Pieces {
   readonly pieces = new Set<string>();
-  readonly lengths = new Map<string, number>();
+  readonly lengths = new Int32Array(STARTS);
   /** Values are often repeated, and to cut one costs more than to recognize it. */
   readonly #added = new Set<string>();
 
@@ -66,10 +78,8 @@ class Pieces {
       const from = Math.max(0, Math.min(at, value.length - MAX_PIECE)); // the last overlaps another
       const piece = value.slice(from, from + MAX_PIECE);
       this.pieces.add(piece);
-      const start = piece.slice(0, MIN_PIECE);
-      const known = this.lengths.get(start) ?? 0;
-      const all = known | (1 << piece.length);
-      if (all !== known) this.lengths.set(start, all);
+      const start = startAt(piece, 0);
+      this.lengths[start] = (this.lengths[start] as number) | (1 << piece.length);
     }
   }
 }
@@ -148,9 +158,9 @@ function personPattern(
 export function* piecesIn(text: string, { pieces, lengths }: Values): Generator<[number, number]> {
   if (pieces.size === 0) return;
   const searched = lowerCase(text);
-  for (let at = 0; at < searched.length; at++) {
-    const known = lengths.get(searched.slice(at, at + MIN_PIECE));
-    if (known === undefined) continue;
+  for (let at = 0; at <= searched.length - MIN_PIECE; at++) {
+    const known = lengths[startAt(searched, at)] as number;
+    if (known === 0) continue;
     for (let length = MAX_PIECE; length >= MIN_PIECE; length--)
       if (known & (1 << length) && pieces.has(searched.slice(at, at + length))) {
         yield [at, at + length];
