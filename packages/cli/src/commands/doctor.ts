@@ -338,11 +338,16 @@ async function captured(app: App, options: DoctorOptions): Promise<Found | Found
   if (missing.length === 0) return ok(`All seven occur in ${read.callEvents} captured events.`);
   return missing.map((setting) => {
     const candidates = proposals.find((one) => one.setting === setting)?.candidates ?? [];
-    const fits = candidates.map(({ name }) => `${setting}: '${name}'`).join(' or ');
+    // Whoever sends events chooses these names, and an assistant may read them.
+    const usual = candidates.filter(({ name }) => /^[A-Za-z_$][\w$]{0,31}$/.test(name));
+    const fits = usual.map(({ name }) => `${setting}: '${name}'`).join(' or ');
     const text = `No event has ${names[setting]}, so context.call lacks ${setting}.`;
-    return bad(text, fits === '' ? 'Capture more calls.' : `In fieldNames: ${fits}`);
+    return bad(text, fits === '' ? noCandidate(candidates.length) : `In fieldNames: ${fits}`);
   });
 }
+
+const noCandidate = (unusual: number): string =>
+  unusual === 0 ? 'Capture more calls.' : 'To see the candidates: call-webhooks infer FILE';
 
 async function service(app: App, options: DoctorOptions): Promise<Found> {
   const url = givenBaseUrl(app, options);

@@ -1,6 +1,6 @@
-import { EVENT_NAMES, eventKey, OUTCOMES } from '@call-webhooks/core';
+import { eventKey, OUTCOMES } from '@call-webhooks/core';
 import { DELIVERY_SOURCES, redactId, tenantKey } from '@call-webhooks/core/internal';
-import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import type { ListedDeadLetter, OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
 import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator';
 import * as z from 'zod';
@@ -13,17 +13,22 @@ import { serviceClient } from '../service/client.ts';
 import { acknowledgedOf, advanceClock } from '../simulator/clock.ts';
 import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
-import {
-  causesOf,
-  type FilterOptions,
-  findLetter,
-  lettersOf,
-  shownBody,
-} from '../store/letters.ts';
+import { findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
+import { shellWord } from '../terminal/shell.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
 import { explanations } from './explain.ts';
+import {
+  deadLettersView,
+  deliveryView,
+  letterView,
+  NO_LOG,
+  rowsOf,
+  rowView,
+  shownId,
+  shownName,
+} from './mcp-views.ts';
 import { lookUp, REMEMBER_MS, windowOf } from './reconcile.ts';
 import { checkSignature } from './verify.ts';
 
@@ -199,7 +204,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
             signal: app.signal,
             onEvent: ({ callId, event, at, missed: isMissed }) => {
               const eventName = shownName(event.eventName);
-              if (isMissed) missed.push({ eventName, callId: redactId(callId), at });
+              if (isMissed) missed.push({ eventName, callId: shownId(callId), at });
             },
           },
         );
@@ -234,11 +239,12 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
           const url = receiverUrl(to);
           let letters = 0;
           for await (const _ of lettersOf(deadLetters, { cause })) letters++;
-          const prefix = options.prefix === undefined ? '' : ` --prefix ${quoted(options.prefix)}`;
+          const prefix =
+            options.prefix === undefined ? '' : ` --prefix ${shellWord(options.prefix)}`;
           const external = options.allowExternal ? ' --allow-external' : '';
           return {
             letters,
-            command: `call-webhooks dead-letters redrive --cause ${cause} --to ${quoted(url)}${prefix}${external}`,
+            command: `call-webhooks dead-letters redrive --cause ${cause} --to ${shellWord(url)}${prefix}${external}`,
             note: 'For a person to run, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. Their handlers run again: is the cause mended?',
           };
         }),
@@ -261,7 +267,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         const { _id } = await simulator().post<Call>('/calls', { durationSeconds: 1 });
         const { mode } = await simulator().get<ClockView>('/clock');
         const note = 'The clock is manual. The call goes on with simulator_advance by 5s.';
-        return { callId: _id, ...(mode === 'manual' && { note }) };
+        return { callId: shownId(_id), ...(mode === 'manual' && { note }) };
       }),
     ),
     writing(
@@ -282,95 +288,3 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
   ];
 }
-
-const NO_LOG = 'This store keeps no log of deliveries.';
-
-/** The newest rows that are wanted. Reads at most 210 batches. */
-async function rowsOf(
-  log: OutcomeLog,
-  isWanted: (row: OutcomeRow) => boolean,
-  limit: number,
-  from?: string,
-): Promise<{ rows: OutcomeRow[]; leftOut: number; before?: string | undefined }> {
-  const MAX_PAGES = 20;
-  const rows: OutcomeRow[] = [];
-  let before = from;
-  for (let read = 0; read < MAX_PAGES && rows.length < limit; read++) {
-    const page = await log.read({ before, batches: read + 1 });
-    rows.push(...page.rows.filter(isWanted));
-    before = page.before;
-    if (before === undefined) break;
-  }
-  // A page ends with a batch, that is with a second of one process.
-  return { rows: rows.slice(0, limit), leftOut: Math.max(0, rows.length - limit), before };
-}
-
-const rowView = ({ error, eventName, process: _process, ...row }: OutcomeRow) => ({
-  ...row,
-  at: new Date(row.at),
-  ...(eventName !== undefined && { eventName: shownName(eventName) }),
-  ...(error !== undefined && { untrusted: { error: causeOf({ ...row, error }) } }),
-});
-
-/** The causes of these letters; of one cause also its newest letters. */
-async function deadLettersView(
-  { deadLetters, doubt }: OpenedStore,
-  wanted: FilterOptions,
-  limit: number,
-): Promise<object> {
-  const { causes, isWhole } = await causesOf(deadLetters, wanted);
-  const letters: ListedDeadLetter[] = [];
-  if (wanted.cause !== undefined)
-    for await (const letter of lettersOf(deadLetters, wanted)) {
-      letters.push(letter);
-      if (letters.length > limit) letters.shift();
-    }
-  return {
-    letters: causes.reduce((sum, { count }) => sum + count, 0),
-    ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
-    ...(causes.length === 0 && { doubt: await doubt?.() }),
-    causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
-      ...group,
-      eventNames: eventNames.map(shownName),
-      newest: example.id,
-      untrusted: { error: text },
-    })),
-    ...(wanted.cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
-  };
-}
-
-/** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
-const letterView = (letter: ListedDeadLetter) => ({
-  id: letter.id,
-  eventName: letter.eventName === undefined ? undefined : shownName(letter.eventName),
-  reason: letter.reason,
-  callId: letter.callId === undefined ? undefined : redactId(letter.callId),
-  tenant: letter.tenant === undefined ? undefined : redactId(letter.tenant),
-  attempts: letter.attempt,
-  failedAt: letter.failedAt,
-  beingRedrivenUntil: letter.claimedUntil,
-  untrusted: { error: causeOf(letter) },
-});
-
-const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({
-  id: _id,
-  eventName,
-  state,
-  callId,
-  attempts: attempts.map(({ startedAt, response, outcome }) => ({
-    at: new Date(startedAt),
-    response: response?.kind === 'status' ? response.status : response?.kind,
-    outcome: outcome !== undefined && Object.hasOwn(OUTCOMES, outcome) ? outcome : undefined,
-  })),
-});
-
-/** Whoever has a secret may send an event of any name. */
-const shownName = (name: string): string =>
-  (EVENT_NAMES as readonly string[]).includes(name) ||
-  (/^[a-z]+(?:[:.-][a-z]+){0,5}$/.test(name) && name.length <= 60)
-    ? name
-    : '•••';
-
-/** For a POSIX shell. */
-const quoted = (text: string): string =>
-  /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

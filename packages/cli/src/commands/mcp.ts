@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises';
-import { version } from '@call-webhooks/client';
+import { ApiError, version } from '@call-webhooks/client';
 import { createRedactor } from '@call-webhooks/core/internal';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
@@ -88,10 +88,12 @@ function serverOf(tools: readonly Tool[]): McpServer {
           return { content: [{ type: 'text', text: jsonOf(await run(given as never)) }] };
         } catch (error) {
           const { message, fix } = toCliError(error);
-          return {
-            isError: true,
-            content: [{ type: 'text', text: jsonOf({ error: message, fix }) }],
-          };
+          // What the service says of an error is its own text.
+          const told =
+            error instanceof ApiError
+              ? { error: error.message, untrusted: { error: message } }
+              : { error: message };
+          return { isError: true, content: [{ type: 'text', text: jsonOf({ ...told, fix }) }] };
         }
       },
     );

@@ -34,6 +34,7 @@ import {
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
+import { shellWord } from '../terminal/shell.ts';
 import { shortId } from '../terminal/table.ts';
 import { t, type Text } from '../terminal/text.ts';
 
@@ -151,7 +152,7 @@ async function redriveLetters(
 const ownerOf = (tenant: string | undefined): Text =>
   tenant === undefined
     ? t`it belongs to no tenant; leave out --tenant`
-    : t`it belongs to tenant ${tenant}; pass --tenant ${tenant} with its own --to and --secret`;
+    : t`it belongs to tenant ${tenant}; pass --tenant ${shellWord(tenant)} with its own --to and --secret`;
 
 /** What became of a letter that was not handled. */
 function whatBecame({ result, outcome, reason }: RedriveProgress): string {

@@ -9,6 +9,7 @@ import { serviceClient, type ServiceOptions, withServiceOptions } from '../servi
 import { dateTime, size } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
 import type { Column } from '../terminal/table.ts';
+import { shellWord } from '../terminal/shell.ts';
 import { t } from '../terminal/text.ts';
 
 interface ListOptions extends ServiceOptions {
@@ -67,7 +68,8 @@ async function printList<T>(
     }
   }
   if (count === 0) output.message(ifNone);
-  if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
+  if (page?.hasNext)
+    output.message(t`There are more: --all, or --next ${shellWord(page.next ?? '')}`);
   return undefined;
 }
 

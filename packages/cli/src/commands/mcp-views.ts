@@ -1,0 +1,124 @@
+import { EVENT_NAMES, OUTCOMES } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
+import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import { causeOf } from '@call-webhooks/recovery';
+import type { DeliverySummary } from '@call-webhooks/simulator';
+import type { OpenedStore } from '../store/engines.ts';
+import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
+
+export const NO_LOG = 'This store keeps no log of deliveries.';
+
+/** The newest rows that are wanted. Reads at most 210 batches. */
+export async function rowsOf(
+  log: OutcomeLog,
+  isWanted: (row: OutcomeRow) => boolean,
+  limit: number,
+  from?: string,
+): Promise<{ rows: OutcomeRow[]; leftOut: number; before?: string | undefined }> {
+  const MAX_PAGES = 20;
+  const rows: OutcomeRow[] = [];
+  let before = from;
+  for (let read = 0; read < MAX_PAGES && rows.length < limit; read++) {
+    const page = await log.read({ before, batches: read + 1 });
+    rows.push(...page.rows.filter(isWanted));
+    before = page.before;
+    if (before === undefined) break;
+  }
+  // A page ends with a batch, that is with a second of one process.
+  return { rows: rows.slice(0, limit), leftOut: Math.max(0, rows.length - limit), before };
+}
+
+export const rowView = ({ error, process: _process, ...row }: OutcomeRow) => ({
+  ...masked(row),
+  at: new Date(row.at),
+  ...(error !== undefined && { untrusted: { error: causeOf({ ...row, error }) } }),
+});
+
+/** The causes of these letters; of one cause also its newest letters. */
+export async function deadLettersView(
+  { deadLetters, doubt }: OpenedStore,
+  wanted: FilterOptions,
+  limit: number,
+): Promise<object> {
+  const { causes, isWhole } = await causesOf(deadLetters, wanted);
+  const letters: ListedDeadLetter[] = [];
+  if (wanted.cause !== undefined)
+    for await (const letter of lettersOf(deadLetters, wanted)) {
+      letters.push(letter);
+      if (letters.length > limit) letters.shift();
+    }
+  return {
+    letters: causes.reduce((sum, { count }) => sum + count, 0),
+    ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
+    ...(causes.length === 0 && { doubt: await doubt?.() }),
+    causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
+      ...group,
+      eventNames: eventNames.map(shownName),
+      newest: shownId(example.id),
+      untrusted: { error: text },
+    })),
+    ...(wanted.cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
+  };
+}
+
+/** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
+export const letterView = (letter: ListedDeadLetter) => ({
+  id: shownId(letter.id),
+  eventName: letter.eventName && shownName(letter.eventName),
+  reason: letter.reason,
+  callId: letter.callId && shownId(letter.callId),
+  tenant: letter.tenant && shownId(letter.tenant),
+  attempts: letter.attempt,
+  failedAt: letter.failedAt,
+  beingRedrivenUntil: letter.claimedUntil,
+  untrusted: { error: causeOf(letter) },
+});
+
+export const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({
+  id: shownId(_id),
+  eventName: shownName(eventName),
+  state,
+  callId: shownId(callId),
+  attempts: attempts.map(({ startedAt, response, outcome }) => ({
+    at: new Date(startedAt),
+    response: response?.kind === 'status' ? response.status : response?.kind,
+    outcome: outcome !== undefined && Object.hasOwn(OUTCOMES, outcome) ? outcome : undefined,
+  })),
+});
+
+/** The ids and names in a row, masked. */
+function masked<Row extends Partial<Record<Identifier, string | undefined>>>(row: Row): Row {
+  const copy: Partial<Record<Identifier, string | undefined>> = { ...row };
+  for (const name of IDENTIFIERS) {
+    const value = copy[name];
+    if (value !== undefined) copy[name] = name === 'eventName' ? shownName(value) : shownId(value);
+  }
+  return copy as Row;
+}
+
+const IDENTIFIERS = ['eventName', 'callId', 'key', 'webhookId', 'tenant', 'secretId'] as const;
+type Identifier = (typeof IDENTIFIERS)[number];
+
+const MASK = '•••';
+/** Words as prose has them. Random ids mix their letters with digits and with capitals. */
+const WORDS = /[A-Z]?[a-z]{4,}|(?<![^_.:/-])[A-Z]{4,}(?![^_.:/-])/g;
+const HEXADECIMAL = /^[a-f]+$/;
+/** The names of the events of the service are parts of keys. */
+const KNOWN = new RegExp(EVENT_NAMES.join('|'), 'g');
+
+/**
+ * An id or key, unless it may be a text: whoever sends events chooses their ids, and an assistant reads
+ * them. What is shown has up to 100 letters, digits and signs of ids, and no more than two words.
+ */
+export function shownId(id: string): string {
+  const words = (id.replace(KNOWN, '').match(WORDS) ?? []).filter((one) => !HEXADECIMAL.test(one));
+  const isId = /^[\w.:/+=@-]{1,100}$/.test(id) && words.length <= 2 && redactId(id) === id;
+  return isId ? id : MASK;
+}
+
+/** The name of an event, unless it may be a text: as {@link shownId}, in small letters. */
+export const shownName = (name: string): string =>
+  (EVENT_NAMES as readonly string[]).includes(name) ||
+  /^(?=.{3,40}$)[a-z]+[:.][a-z]+(?:-[a-z]+)?$/.test(name)
+    ? name
+    : MASK;
