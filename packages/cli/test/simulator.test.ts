@@ -91,6 +91,34 @@ describe('trigger', () => {
   });
 });
 
+describe('--field-name', () => {
+  test('of trigger names the fields of its call', async () => {
+    const flags = ['--field-name', 'placedBy=owner', '--field-name', 'calledName=contact'];
+    const argv = ['trigger', 'call:completed', '--wait', ...flags, '--set', 'calledName=Ada'];
+    expect((await cli(...argv)).code).toBe(0);
+    const body = JSON.parse(String(target.received.at(-1)?.body)) as object;
+    expect(body).toMatchObject({ owner: expect.any(String) as unknown, contact: 'Ada' });
+    expect(body).not.toHaveProperty('placedBy');
+    expect(body).not.toHaveProperty('recipientName');
+    expect(body).toHaveProperty('endedAt');
+    expect((await cli('trigger', 'call', '--field-name', 'owner=x')).stderr).toContain('placedBy');
+  });
+
+  test('of simulate names those of all calls', async () => {
+    const to = ['--forward-to', target.url, '--port', '0', '--clock', 'manual', '--json'];
+    const other = start(['simulate', ...to, '--field-name', 'endedAt=finished']);
+    await other.until('"ready"');
+    const { url } = JSON.parse(other.stdout().split('\n')[0] ?? '') as typeof ready;
+    const given = { env: { CALL_WEBHOOKS_SIMULATOR: url } };
+    await run(['trigger', 'call:completed', '--wait'], given);
+    expect(JSON.parse(String(target.received.at(-1)?.body))).toHaveProperty('finished');
+    const [record] = (await run(['calls', '--json'], given)).records();
+    expect(record).toHaveProperty('finished');
+    other.stop();
+    await other.code;
+  });
+});
+
 describe('deliveries and resend', () => {
   test('list, show by the beginning of an id, and tail', async () => {
     const tail = start(['deliveries', 'tail', '--json'], { env });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FieldNames, HeaderPrefix } from '@call-webhooks/core';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
+import { FIELD_NAMES } from './calls/field-names.ts';
 import { DEFAULT_WORKSPACE, type Workspace } from './activity/directory.ts';
 import { CHAOS, type ChaosSettings } from './chaos.ts';
 import { duration, type ClockMode, type Duration } from './clock/clock.ts';
@@ -55,7 +56,8 @@ export interface SimulatorOptions {
    */
   extraHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * The names of the seven body fields that the spec describes by meaning only.
+   * The names of the seven body fields that the spec describes by meaning only. A field whose name is
+   * `undefined` is not sent. A call may have names of its own.
    * @guess Names of seven fields, and the fields of `fromPhoneNumber`
    */
   fieldNames?: FieldNames | undefined;
@@ -96,16 +98,6 @@ export interface SimulatorOptions {
   baseUrl?: string | undefined;
 }
 
-const fieldName = (byDefault: string) => z._default(text(), byDefault);
-const FIELD_NAMES = z.strictObject({
-  placedBy: fieldName(DEFAULT_FIELD_NAMES.placedBy),
-  createdAt: fieldName(DEFAULT_FIELD_NAMES.createdAt),
-  calledNumber: fieldName(DEFAULT_FIELD_NAMES.calledNumber),
-  calledEmail: fieldName(DEFAULT_FIELD_NAMES.calledEmail),
-  calledName: fieldName(DEFAULT_FIELD_NAMES.calledName),
-  dialedAt: fieldName(DEFAULT_FIELD_NAMES.dialedAt),
-  endedAt: fieldName(DEFAULT_FIELD_NAMES.endedAt),
-});
 const headerPrefix = () =>
   z.custom<HeaderPrefix>((value: unknown) => typeof value === 'string', 'a string');
 const hasUsers = (workspace: unknown): boolean =>
@@ -129,7 +121,10 @@ const OPTIONS = z.strictObject({
   extraHeaders: z._default(z.readonly(z.record(z.string(), text())), {
     'User-Agent': 'call-webhooks-simulator',
   }),
-  fieldNames: z.prefault(FIELD_NAMES, {}),
+  fieldNames: z.pipe(
+    z.prefault(FIELD_NAMES, {}),
+    z.transform((given) => ({ ...DEFAULT_FIELD_NAMES, ...given })),
+  ),
   timestamps: z._default(z.enum(['wall', 'clock'], '"wall" or "clock"'), 'wall'),
   wallClock: z._default(
     z.custom<() => number>((value: unknown) => typeof value === 'function', 'a function'),

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -7,7 +6,7 @@ import { checksOf, serverErrorOf, grade, type Grade, isBasic } from '../grader/g
 import { type Check, DEFAULTS, GradedReceiver, groupOf } from '../grader/receiver.ts';
 import { OTHER_SECRETS } from '../grader/own-checks.ts';
 import { BASELINE } from '../grader/vectors.ts';
-import { fieldNames } from '../input/fields.ts';
+import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
 import { didYouMean, repeatable } from '../input/options.ts';
 import { givenSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
 import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
@@ -31,17 +30,13 @@ interface CheckOptions extends SecretOptions, ReceiverOptions {
 
 /** `check`: tests a receiver. */
 export function checkCommand(app: App, base: Command): Command {
-  return withReceiverOptions(withSecretOptions(base.option('--to <url>', 'the receiver')))
+  const command = withFieldNameOption(base.option('--to <url>', 'the receiver'));
+  return withReceiverOptions(withSecretOptions(command))
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .addOption(durationOption('--timeout <duration>', 'how long to wait for each response', 30_000))
     .option('--deep', 'run all checks')
     .option('--only <checks>', 'only these checks or groups; repeatable', repeatable)
     .option('--run-handlers', 'send marked test events that handlers handle')
-    .option(
-      '--field-name <name=field>',
-      'the real name of a field, such as placedBy=owner; repeatable',
-      repeatable,
-    )
     .option('--effects <url>', 'where the receiver reports its effects')
     .addOption(durationOption('--effects-within <duration>', 'how long effects take', 10_000))
     .option('--junit <file>', 'also write JUnit XML')
@@ -104,7 +99,6 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
   const effectsUrl = effects && targetUrl(effects, allowExternal);
   const [secret, ...others] = await givenSecrets(io, options);
   const otherSecrets = others.length > 0 ? others : undefined;
-  const fields = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
   return new GradedReceiver({
     ...DEFAULTS,
     url,
@@ -114,7 +108,7 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
     headerPrefix,
     insecure,
     runHandlers: options.runHandlers === true || effectsUrl !== undefined,
-    fieldNames: fieldNames(fields, options.fieldName),
+    fieldNames: callFieldNames(options.fieldName),
     effectsWithinMs: options.effectsWithin,
     timeoutMs: options.timeout,
     signal: io.signal,

@@ -12,8 +12,7 @@ import { type GradedReceiver, isAcknowledged } from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
-import { fieldNames } from '../input/fields.ts';
-import { repeatable } from '../input/options.ts';
+import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
 import {
   givenSecrets,
   type SecretOptions,
@@ -61,17 +60,18 @@ export interface DoctorOptions
   readonly timeout: number;
 }
 
+const RECEIVERS_NAMES = "the receiver's fieldNames, such as placedBy=owner; repeatable";
+
 /** Adds the flags of {@link DoctorOptions}. */
 export const withDoctorOptions = (command: Command): Command =>
-  withStoreOptions(withServiceOptions(withReceiverOptions(withSecretOptions(command))))
+  withStoreOptions(
+    withServiceOptions(
+      withReceiverOptions(withSecretOptions(withFieldNameOption(command, RECEIVERS_NAMES))),
+    ),
+  )
     .option('--to <url>', 'the URL of the running receiver')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--capture <file>', 'captured deliveries, the output of listen --json')
-    .option(
-      '--field-name <name=field>',
-      "the receiver's fieldNames, such as placedBy=owner; repeatable",
-      repeatable,
-    )
     .addOption(
       durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
     );
@@ -332,7 +332,7 @@ async function captured(app: App, options: DoctorOptions): Promise<Found | Found
   const { fieldNames: proposals, read } = inferNames(samples);
   if (read.callEvents === 0) return skipped('The file has no events of calls.');
   const settings = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
-  const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames(settings, options.fieldName) };
+  const names = { ...DEFAULT_FIELD_NAMES, ...callFieldNames(options.fieldName) };
   const known = new Set(samples.flatMap((sample) => Object.keys(Object(sample) as object)));
   const missing = settings.filter((setting) => !known.has(names[setting]));
   if (missing.length === 0) return ok(`All seven occur in ${read.callEvents} captured events.`);

@@ -10,6 +10,7 @@ import { EVENT_NAMES } from '@call-webhooks/core';
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
+import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
 import { probabilities, repeatable, wholeNumber } from '../input/options.ts';
 import {
   CALLS_VARIABLE,
@@ -60,7 +61,7 @@ export function simulateCommand(app: App, base: Command): Command {
     .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--api-token <token>', 'the API token to require (default: from the seed)');
-  return withExternalOption(withSecretOptions(command))
+  return withExternalOption(withSecretOptions(withFieldNameOption(command)))
     .option('--shared-secret', 'sign all actions with one secret, unlike the service')
     .option('--secret-out <file>', 'write the secrets to a file, for --secret-file')
     .addHelpText(
@@ -135,13 +136,15 @@ interface StartOptions extends Pick<
   | 'allowExternal'
 > {
   readonly chaos?: readonly string[];
+  readonly fieldName?: readonly string[];
 }
 
 /** Starts the simulator. @throws CliError 2 and 3 */
-async function start({ chaos = [], ...options }: StartOptions): Promise<Simulator> {
+async function start({ chaos = [], fieldName, ...options }: StartOptions): Promise<Simulator> {
   const { port = DEFAULT_PORT } = options;
   try {
-    return await startSimulator({ ...options, port, chaos: probabilities(chaos) });
+    const fieldNames = callFieldNames(fieldName);
+    return await startSimulator({ ...options, port, chaos: probabilities(chaos), fieldNames });
   } catch (error) {
     if (error instanceof SimulatorError)
       throw badInput(

@@ -8,7 +8,7 @@ import type {
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
-import { setFields } from '../input/fields.ts';
+import { callFieldNames, setFields, withFieldNameOption } from '../input/fields.ts';
 import { didYouMean, repeatable, wholeNumber } from '../input/options.ts';
 import { durationOption } from '../input/time.ts';
 import { attemptWriter, unsentLine } from '../simulator/attempt-lines.ts';
@@ -137,7 +137,7 @@ export function triggerCommand(app: App, base: Command): Command {
     .addOption(
       durationOption('--timeout <duration>', 'the longest wait without --retries', 60_000),
     );
-  return withSimulatorOption(command)
+  return withSimulatorOption(withFieldNameOption(command))
     .addHelpText(
       'after',
       examples(
@@ -174,6 +174,7 @@ async function list({ output }: App): Promise<undefined> {
 /** The flags of `trigger`. */
 interface TriggerOptions extends SimulatorOptions {
   readonly set?: readonly string[];
+  readonly fieldName?: readonly string[];
   readonly count?: number;
   readonly wait?: boolean;
   readonly retries?: boolean;
@@ -193,7 +194,8 @@ async function runScenario(
   const done = new AbortController();
   const ends = wait && !retries ? [signal, done.signal, timeout] : [signal, done.signal];
   const connection = simulatorOf(app, options, AbortSignal.any(ends));
-  const fields = setFields({}, options.set);
+  const names = options.fieldName && { fieldNames: callFieldNames(options.fieldName) };
+  const fields = setFields({ ...names }, options.set);
   try {
     // Before the calls are placed: no change may be missed.
     const changes = wait ? await changesOf(connection) : undefined;

@@ -1,5 +1,7 @@
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import type { Command } from 'commander';
 import { badInput } from '../errors.ts';
-import { namedValues } from './options.ts';
+import { namedValues, repeatable } from './options.ts';
 
 /** The times of call records. */
 export const TIME_FIELDS = ['createdAt', 'dialedAt', 'endedAt'] as const;
@@ -9,6 +11,17 @@ export const fieldNames = <Name extends string>(
   known: readonly Name[],
   given?: readonly string[],
 ) => namedValues('--field-name', known, given);
+
+const CALL_FIELDS = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
+
+/** The real names of the seven fields of a call, of `--field-name placedBy=owner`. @throws CliError 2 */
+export const callFieldNames = (given?: readonly string[]) => fieldNames(CALL_FIELDS, given);
+
+/** Adds `--field-name`, for {@link callFieldNames}. */
+export const withFieldNameOption = (
+  command: Command,
+  what = 'the real name of a field, such as placedBy=owner; repeatable',
+): Command => command.option('--field-name <name=field>', what, repeatable);
 
 type Fields = Record<string, unknown>;
 

@@ -1,3 +1,5 @@
+import type { FieldNames } from '@call-webhooks/core';
+
 /** The recording of a call. */
 export interface CallRecording {
   /** Milliseconds of the simulator's clock. */
@@ -30,5 +32,7 @@ export interface Call {
   /** The planned duration in milliseconds, for a call that ends by itself. */
   readonly plannedMs?: number;
   readonly recorded: boolean;
+  /** Names of its body fields that differ from those of the simulator. */
+  readonly fieldNames?: FieldNames;
   readonly recording?: CallRecording;
 }

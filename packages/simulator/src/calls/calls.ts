@@ -7,6 +7,7 @@ import type { Settings } from '../options.ts';
 import { Records, type ChangeEmitter } from '../records.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Call } from './call.ts';
+import { FIELD_NAMES } from './field-names.ts';
 
 const CALL = z.strictObject({
   placedBy: z.optional(text()),
@@ -15,13 +16,14 @@ const CALL = z.strictObject({
   calledEmail: z.nullish(text()),
   calledName: z.nullish(text()),
   recorded: z.optional(flag()),
+  fieldNames: z.optional(FIELD_NAMES),
 });
 const PLACED_CALL = z.extend(CALL, { durationSeconds: z.optional(numberFrom(0, 86_400)) });
 
 /**
  * A new call. Every field has a default: `placedBy` is the `_id` of the workspace's first user,
  * `recorded` is `true`, and an invented person is called. `calledEmail` and `calledName` are `null`
- * when they are not known.
+ * when they are not known. `fieldNames` are those of its events, where they differ from the simulator's.
  */
 export type CallInput = z.input<typeof CALL>;
 
@@ -159,6 +161,7 @@ export class Calls {
       dialedAt: now,
       recorded: input.recorded ?? true,
       ...(plannedMs !== undefined && { plannedMs }),
+      ...(input.fieldNames !== undefined && { fieldNames: input.fieldNames }),
     });
     dispatcher.dispatch('call:started', call);
     if (plannedMs !== undefined)

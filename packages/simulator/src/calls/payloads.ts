@@ -7,7 +7,7 @@ const WHOLE_TEXT = /^\{\{\s*([\w:.-]+)\s*\}\}$/;
 const PLACEHOLDER = /\{\{\s*([\w:.-]+)\s*\}\}/g;
 
 /** The names of the seven body fields that the spec describes by meaning only. */
-export type BodyFieldNames = Readonly<Record<keyof CallDetails, string>>;
+export type BodyFieldNames = Readonly<Record<keyof CallDetails, string | undefined>>;
 
 const iso = (time: number) => new Date(time).toISOString();
 
@@ -35,8 +35,11 @@ export function callBody(
   names: BodyFieldNames,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = { eventName: trigger, callId: call._id };
-  for (const [meaning, value] of Object.entries(callDetails(call, trigger)))
-    if (value !== undefined) body[names[meaning as keyof BodyFieldNames]] = value;
+  const own = { ...names, ...call.fieldNames };
+  for (const [meaning, value] of Object.entries(callDetails(call, trigger))) {
+    const name = own[meaning as keyof BodyFieldNames];
+    if (value !== undefined && name !== undefined) body[name] = value;
+  }
   return { ...body, fromPhoneNumber: call.fromPhoneNumber };
 }
 

@@ -47,6 +47,19 @@ describe('the requests', () => {
       expect(body).not.toHaveProperty('toPhoneNumber');
     });
 
+    test('lack a field whose name is undefined, as for a receiver; a call has names of its own', async () => {
+      const { simulator, named } = await wholeCall({ fieldNames: { calledEmail: undefined } });
+      const values = Object.values(bodyOf(named('call:started')));
+      expect(values.filter((value) => String(value).includes('@'))).toEqual([]);
+      const fieldNames = { calledEmail: 'mail', placedBy: 'owner', calledNumber: undefined };
+      simulator.calls.start({ fieldNames });
+      const body = bodyOf(simulator.deliveries.list().at(-1)!);
+      expect(body['mail']).toContain('@');
+      expect(body).toHaveProperty('owner');
+      expect(Object.keys(body)).not.toContain('undefined');
+      expect(body).toHaveProperty('createdAt');
+    });
+
     test('of call:recording-available is exactly that of the spec', async () => {
       const { simulator, call, named } = await wholeCall();
       expect(bodyOf(named('call:recording-available'))).toEqual({
