@@ -68,6 +68,13 @@ export default {
       to: { dependencyTypes: ['core'] },
     },
     {
+      name: 'client-needs-nothing',
+      comment: 'The client runs in browsers as well, and imports nothing but itself.',
+      severity: 'error',
+      from: { path: '^packages/client/src/' },
+      to: { pathNot: '^packages/client/src/', dependencyTypesNot: ['type-only', 'type-import'] },
+    },
+    {
       name: 'only-core',
       comment: 'Adapters and stores import core, and never each other.',
       severity: 'error',

@@ -65,14 +65,6 @@ describe('links', () => {
     expect(new Set(pages).size).toBeGreaterThan(codes.length);
     expect(pages.filter((page) => isBroken('docs/README.md', page))).toEqual([]);
   });
-
-  test('every file that writes log lines gives them a link', () => {
-    const writers = sources().filter(({ text }) => /[`'"]call-webhooks: /.test(text));
-    expect(writers.length).toBeGreaterThan(10);
-    expect(
-      writers.filter(({ text }) => !text.includes('docsUrl(')).map(({ name }) => name),
-    ).toEqual([]);
-  });
 });
 
 /** The commands of the command line that pages show, without the variables before them. */

@@ -1,46 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { read, sources } from './files.ts';
-import { THREATS } from './threats.ts';
-
-describe('the threat model', () => {
-  /** The first column of the page's table. */
-  const attacks = read('docs/security.md')
-    .split(/^\| attack .*$/m)[1]!
-    .split('\n\n')[0]!
-    .split('\n')
-    .slice(2)
-    .filter((line) => line !== '')
-    .map((line) => line.split('|')[1]!.trim());
-
-  test('every attack of the threat model has its tests', () => {
-    expect(attacks.length).toBeGreaterThan(12);
-    expect(Object.keys(THREATS)).toEqual(attacks);
-    for (const tests of Object.values(THREATS)) expect(tests).not.toHaveLength(0);
-  });
-
-  test('every named test and row exists in its file', () => {
-    const missing = Object.values(THREATS)
-      .flat()
-      .flatMap(([file, ...names]) => {
-        const source = read(file);
-        return names.filter((name) => !source.includes(name)).map((name) => `${file}: ${name}`);
-      });
-    expect(missing).toEqual([]);
-  });
-
-  test('nothing that takes requests can call receiver.deliver', () => {
-    const adapters = sources().filter((file) =>
-      /^packages\/(express|fastify|next)\/src\/|^packages\/core\/src\/(node|web|http|receiver\/receive)\b/.test(
-        file,
-      ),
-    );
-    expect(adapters.length).toBeGreaterThan(8);
-    const callers = adapters.filter((file) => /\bdeliver\b|deliver\.ts/i.test(read(file)));
-    expect(callers).toEqual([]);
-  });
-});
 
 describe('workflows', () => {
   const ROOT = fileURLToPath(new URL('../../', import.meta.url));
