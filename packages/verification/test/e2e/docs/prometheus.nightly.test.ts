@@ -35,7 +35,6 @@ describeWithProgram(
     it.each([
       ['check', 'config', 'prometheus.yml'],
       ['check', 'rules', 'alerts.yml'],
-      ['test', 'rules', 'alerts.test.yml'],
     ])('%s %s %s', (...[command, what, file]) => {
       const said = execFileSync('promtool', [command, what, file], { cwd: DOCS, encoding: 'utf8' });
       expect(said).toContain('SUCCESS');
