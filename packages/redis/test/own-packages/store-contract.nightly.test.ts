@@ -7,7 +7,11 @@ import { redisStore } from '../../src/index.ts';
 import { age } from '../age.ts';
 import { clusterOfTwo } from '../cluster-of-two.ts';
 import { CLIENTS, type Connected } from './clients.ts';
+import { refusals } from '../refusals.ts';
 import { useRedis } from '../use-redis.ts';
+
+/** Run in the integration tests, with a Cluster of ioredis. */
+const WITHOUT = ['refusals', 'clock'] as const;
 
 describeWithProgram('redis-server', 'redisStore on a real server', () => {
   const test = useRedis();
@@ -25,6 +29,8 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
           store: store!,
           others,
           now: Date.now,
+          skewed: (ms) => redisStore(connections[0]!.client, { now: () => Date.now() + ms }),
+          refusals: refusals(() => test.admin),
           advance: (ms) => age(test.admin, ms),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
@@ -43,6 +49,7 @@ describeWithProgram(
 
     storeContractTests({
       name: 'redisStore over a Cluster of ioredis',
+      without: WITHOUT,
       open() {
         const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
         const close = async () => {
@@ -54,6 +61,7 @@ describeWithProgram(
 
     storeContractTests({
       name: 'redisStore over a cluster client of node-redis',
+      without: WITHOUT,
       async open() {
         const cluster = createCluster({
           rootNodes: [{ url: `redis://127.0.0.1:${test.server.port}` }],
@@ -72,6 +80,7 @@ describeWithProgram(
 
     storeContractTests({
       name: 'redisStore over GlideClusterClient',
+      without: WITHOUT,
       async open() {
         const cluster = await GlideClusterClient.createClient({
           addresses: [{ host: '127.0.0.1', port: test.server.port }],
@@ -96,6 +105,7 @@ describeWithProgram('redis-server', 'redisStore on a cluster of two nodes', () =
   afterAll(() => cluster.stop());
 
   storeContractTests({
+    without: WITHOUT,
     name: 'redisStore, where a group and its events may be on different nodes',
     open() {
       const clients = Array.from({ length: 4 }, () => cluster.connect());
