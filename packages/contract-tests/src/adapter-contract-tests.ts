@@ -5,6 +5,7 @@ import { outcomeTable } from './adapter/outcome-table.ts';
 import { probes } from './adapter/probes.ts';
 import { requests } from './adapter/requests.ts';
 import type { AdapterUnderTest, Started } from './adapter/under-test.ts';
+import { shutdown } from './adapter/shutdown.ts';
 import { verification } from './adapter/verification.ts';
 import { collectingLogger } from './collecting-logger.ts';
 import { startSender } from './sender.ts';
@@ -22,32 +23,41 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       for (const started of open.splice(0)) await started.end();
     });
 
-    async function mount(options: Partial<ReceiverOptions> = {}): Promise<Started> {
+    async function mount(
+      options: Partial<ReceiverOptions> = {},
+      graceMs?: number,
+    ): Promise<Started> {
       const secret = generateSecret();
       const logger = collectingLogger();
       const outcomes: Outcome[] = [];
-      const { url, readyUrl, receiver, close } = await adapter.mount({
+      const own: ReceiverOptions = {
         secret,
         logger,
         onOutcome: (outcome) => void outcomes.push(outcome),
         ...options,
-      });
+      };
+      const { url, readyUrl, receiver, close, closesReceiver } = await adapter.mount(own, graceMs);
       const { lines, entries } = logger;
+      async function shutDown(grace: number) {
+        if (!closesReceiver) await receiver.close({ graceMs: grace });
+        await close();
+      }
       async function end() {
         await receiver.close({ graceMs: 0 });
         await close();
       }
       const sender = startSender(url, secret, always);
-      return { url, readyUrl, receiver, end, secret, sender, lines, entries, outcomes };
+      return { url, readyUrl, receiver, shutDown, end, secret, sender, lines, entries, outcomes };
     }
 
-    async function start(options?: Partial<ReceiverOptions>): Promise<Started> {
-      const started = await mount(options);
+    async function start(options?: Partial<ReceiverOptions>, graceMs?: number): Promise<Started> {
+      const started = await mount(options, graceMs);
       open.push(started);
       return started;
     }
 
-    for (const part of [outcomeTable, verification, requests, probes]) part({ start, mount, host });
+    for (const part of [outcomeTable, verification, requests, probes, shutdown])
+      part({ start, mount, host });
     if (!host.readsBody) hostile({ start, mount, host });
   });
 }

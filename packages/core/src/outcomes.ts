@@ -80,6 +80,8 @@ function prepare(code: OutcomeCode): Pick<ReceiverResponse, 'headers' | 'body'> 
     'content-length': String(body.length),
   };
   if (code === 'method-not-allowed') headers['allow'] = 'POST';
+  // A server waits for its connections, and this one would be kept open for the next delivery.
+  if (code === 'shutting-down') headers['connection'] = 'close';
   return { body, headers: Object.freeze(headers) };
 }
 

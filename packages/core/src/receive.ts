@@ -78,12 +78,18 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, pending, startedAt, setup);
     const done = run.run();
+    const inTime = new Promise<Result>((resolve, reject) => {
+      run.onAbandoned = reject;
+      void done.then(resolve);
+    });
     try {
-      result = await deadlines.withTimeout(settings.ackWithin, done, startedAt);
+      result = await deadlines.withTimeout(settings.ackWithin, inTime, startedAt);
     } catch {
-      // A run never rejects: only the time can be over.
+      // A run never rejects: the time is over, or the receiver has closed.
       const late = done.then((end) => reporter.report(startedAt, pending, end, log, true));
-      result = leaveRunning(run, late, pending, request, log, setup);
+      // An abandoned run has lost its lease: nobody has to wait for it.
+      if (!run.isAbandoned) keepAlive(late, pending, request, log, setup);
+      result = leaveRunning(run, settings.ackWithin);
     }
   } catch (error) {
     result = failureResult(error);
@@ -95,24 +101,31 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
   return responseFor(reporter.report(startedAt, pending, result, log));
 }
 
-/**
- * The result `deadline` of a run that goes on.
- * @param late its own result, once it is reported
- */
-function leaveRunning(
-  run: EventRun,
+/** The result of a run that goes on after its response. */
+function leaveRunning(run: EventRun, ackWithin: number): Result {
+  if (run.isAbandoned) {
+    const error = new WebhookError(
+      'shutting-down',
+      'The receiver closed before the delivery was done. Its lease is released, so the retry of the service runs the event again.',
+    );
+    return { outcome: 'shutting-down', error };
+  }
+  const error = new WebhookError(
+    'deadline',
+    `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
+  );
+  run.goOnLate(error);
+  return { outcome: 'deadline', error };
+}
+
+/** @param late the result of a run that goes on, once it is reported */
+function keepAlive(
   late: Promise<unknown>,
   pending: PendingOutcome,
   request: ReceiverRequest,
   log: Logger,
   { settings, reporter }: ReceiverParts,
-): Result {
-  const error = new WebhookError(
-    'deadline',
-    `The handler took longer than ackWithin (${String(settings.ackWithin)} ms). It keeps running.`,
-  );
-  run.goOnLate(error);
+): void {
   const waiter = request.waitUntil ? request : settings;
   if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), pending, log);
-  return { outcome: 'deadline', error };
 }

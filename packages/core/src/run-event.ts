@@ -54,6 +54,8 @@ export class EventRun implements RunningDelivery {
   readonly #pending: PendingOutcome;
   readonly #setup: ReceiverParts;
   readonly #abort = new LazySignal();
+  /** Called at shutdown, once nothing more is waited for: a handler may never end. */
+  onAbandoned: (() => void) | undefined;
   #isAbandoned = false;
   /** Whether the response was sent before. */
   #isLate = false;
@@ -359,6 +361,11 @@ export class EventRun implements RunningDelivery {
     this.#isAbandoned = true;
     this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
     await this.#lease?.release();
+    this.onAbandoned?.();
+  }
+
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
   }
 
   /** The receiver may have been closed while a schema or the store was awaited. */

@@ -228,7 +228,7 @@ describe('the Fastify plugin', () => {
       attempt: 2,
     });
     never.resolve();
-    expect((await running).outcome.outcome).toBe('in-progress');
+    expect((await running).outcome.outcome).toBe('shutting-down');
   });
 
   it('its lines go to the logger of the request, which knows its id', async () => {

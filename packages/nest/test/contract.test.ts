@@ -22,14 +22,14 @@ class ReadyController {
 for (const [name, platform] of PLATFORMS) {
   adapterContractTests({
     name: `Nest on ${name}`,
-    async mount(options) {
-      const module = { ...moduleWith(options), controllers: [ReadyController] };
+    async mount(options, graceMs) {
+      const module = { ...moduleWith(options, { graceMs }), controllers: [ReadyController] };
       const app = await createApp(module, platform);
       await app.listen(0, '127.0.0.1');
       const { receiver } = app.get(CallWebhooks);
       const origin = await app.getUrl();
       const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
-      return { url, readyUrl, receiver, close: () => app.close() };
+      return { url, readyUrl, receiver, close: () => app.close(), closesReceiver: true };
     },
   });
 }

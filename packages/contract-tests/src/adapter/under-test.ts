@@ -10,6 +10,8 @@ export interface Mounted {
   readyUrl: string;
   receiver: Receiver;
   close(): Promise<void>;
+  /** Whether `close` closes the receiver as well, as the adapter promises. */
+  closesReceiver?: true;
 }
 
 /** What a host does before, around or instead of its adapter. */
@@ -31,25 +33,28 @@ export interface AdapterUnderTest {
   name: string;
   /** How its host differs from a plain server. */
   host?: Host;
-  mount(options: ReceiverOptions): Promise<Mounted>;
+  /** @param graceMs for an adapter that closes the receiver with the app */
+  mount(options: ReceiverOptions, graceMs: number | undefined): Promise<Mounted>;
 }
 
 /** What a group of contract tests works with. */
 export interface AdapterTestContext {
   host: Host;
   /** Mounts a receiver that ends with the test. */
-  start(options?: Partial<ReceiverOptions>): Promise<Started>;
+  start(options?: Partial<ReceiverOptions>, graceMs?: number): Promise<Started>;
   /** Mounts one that the caller ends. */
   mount(options?: Partial<ReceiverOptions>): Promise<Started>;
 }
 
-export interface Started extends Omit<Mounted, 'close'> {
+export interface Started extends Omit<Mounted, 'close' | 'closesReceiver'> {
   secret: string;
   sender: Sender;
   lines: string[];
   /** The same, as the logger got them. */
   entries: LogEntry[];
   outcomes: Outcome[];
+  /** Closes the receiver, as its users do at shutdown, and then its server. */
+  shutDown(graceMs: number): Promise<void>;
   /** Closes the receiver and its server. */
   end(): Promise<void>;
 }
