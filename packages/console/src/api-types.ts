@@ -242,6 +242,8 @@ export interface ReconcileTask extends Task {
   /** What was asked for, if the store knows nothing from so long ago: then `since` is later. */
   askedSince?: number;
   until: number;
+  /** Whose calls the client lists; absent without tenants. */
+  tenant?: string;
   /** Calls in the window, and what became of their events. */
   counts: ReconcileResult;
   /** Those that were missed or failed so far, at most 200, and of the others at most 50. */

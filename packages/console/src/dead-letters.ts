@@ -57,13 +57,13 @@ export class DeadLetterReader {
   }
 
   async waiting(): Promise<number> {
-    return this.#ask(this.#letters.count());
+    return this.#ask(() => this.#letters.count());
   }
 
   /** @throws RequestError `invalid-request`, `store-unavailable` */
   async page({ offset = 0, limit = 50, ...selection }: DeadLettersQuery): Promise<DeadLettersPage> {
     const { cause, text, ...filter } = selection;
-    const found = await this.#ask(this.#find(filterOf(filter)));
+    const found = await this.#ask(() => this.#find(filterOf(filter)));
     const withText = found.letters.filter(matcher(text));
     const causes = await groupByCause(withText);
     const chosen = causes.find(({ id }) => id === cause)?.text;
@@ -129,7 +129,7 @@ export class DeadLetterReader {
   }
 
   async row(id: string): Promise<DeadLetterRow | undefined> {
-    const letter = await this.#ask(this.#letters.get(id));
+    const letter = await this.#ask(() => this.#letters.get(id));
     return letter && rowOf(letter);
   }
 
@@ -138,7 +138,7 @@ export class DeadLetterReader {
    * @throws RequestError `unknown-letter`, `store-unavailable`
    */
   async detail(id: string, isWhole = false): Promise<DeadLetterDetail> {
-    const letter = await this.#ask(this.#letters.get(id));
+    const letter = await this.#ask(() => this.#letters.get(id));
     if (letter) return detailOf(letter, isWhole);
     throw new RequestError(
       'unknown-letter',
@@ -148,7 +148,7 @@ export class DeadLetterReader {
 
   async remove(id: string): Promise<boolean> {
     this.refresh();
-    return this.#ask(this.#letters.remove(id));
+    return this.#ask(() => this.#letters.remove(id));
   }
 
   /** Pages that are open at the same time share what was read, for a moment. */
@@ -196,8 +196,8 @@ export class DeadLetterReader {
     return this.#letters.list({ ...filter, limit: PAGE_OF_STORE, cursor });
   }
 
-  #ask<T>(asked: Promise<T>): Promise<T> {
-    return askStore(this.#logger, 'store of dead letters', asked);
+  #ask<T>(call: () => Promise<T>): Promise<T> {
+    return askStore(this.#logger, 'store of dead letters', call);
   }
 }
 

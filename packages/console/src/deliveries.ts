@@ -127,19 +127,26 @@ export class DeliveryReader {
    * A call over its events: from the store, also if the log has nothing of it.
    * @throws RequestError `store-unavailable`
    */
-  async call(callId: string, tenant: string | undefined): Promise<CallTimeline> {
+  async call(callId: string, askedTenant: string | undefined): Promise<CallTimeline> {
     const rows: DeliveryRow[] = [];
     const shownId = redactId(callId);
     if (this.#settings.receiver.store.log)
       await this.#search(undefined, (row) => {
-        if (row.callId === shownId && (tenant === undefined || row.tenant === tenant))
+        if (row.callId === shownId && (askedTenant === undefined || row.tenant === askedTenant))
           rows.unshift(row);
         return false;
       });
+    const { hasTenants } = this.#settings.receiver;
+    const [known, another] = new Set(rows.map((row) => row.tenant));
+    // Two tenants may have calls with the same id.
+    const tenant = askedTenant ?? (another === undefined ? known : undefined);
     const names = new Set<string>(EVENT_NAMES);
     for (const { eventName } of rows) if (eventName !== undefined) names.add(eventName);
     const shown = [...names].slice(0, MAX_EVENTS);
-    const keys = shown.map((eventName) => keyOf(eventName, callId, tenant, rows));
+    const keys = shown.map((eventName) =>
+      // Of no tenant, the store would know nothing.
+      hasTenants && tenant === undefined ? undefined : keyOf(eventName, callId, tenant, rows),
+    );
     const states = await this.#states(keys);
     const events = shown.map(async (eventName, index): Promise<CallEvent> => {
       const key = keys[index];
@@ -168,7 +175,7 @@ export class DeliveryReader {
     const { store } = receiver;
     if (!store.peek) return keys.map(() => 'unknown');
     const known = keys.filter((key) => key !== undefined);
-    const states = await askStore(logger, 'store', store.peek(known));
+    const states = await askStore(logger, 'store', async () => (await store.peek?.(known)) ?? []);
     return keys.map((key) => (key === undefined ? 'unknown' : states[known.indexOf(key)]));
   }
 
@@ -186,7 +193,7 @@ export class DeliveryReader {
     let before = from;
     let enough = false;
     for (let batches = 2; ; batches = Math.min(2 * batches, MOST_BATCHES_AT_ONCE)) {
-      const page = await askStore(logger, 'log of outcomes', log.read({ before, batches }));
+      const page = await askStore(logger, 'log of outcomes', () => log.read({ before, batches }));
       for (const row of shownRows(page.rows)) enough = isEnough(row) || enough;
       before = page.before;
       if (before === undefined || enough || performance.now() > until) return before;

@@ -18,7 +18,7 @@ import type {
 import type { Authorize } from './http/operator.ts';
 
 /** The part of a receiver that the console uses. */
-export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store'>;
+export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store' | 'hasTenants'>;
 
 /** What somebody did in the console. */
 export interface ConsoleAction {

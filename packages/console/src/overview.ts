@@ -47,9 +47,7 @@ export class OverviewReader {
     const { log } = receiver.store;
     if (!log) return { now, health, log: null };
     try {
-      const [minutes, processes] = await askStore(
-        logger,
-        'log of outcomes',
+      const [minutes, processes] = await askStore(logger, 'log of outcomes', () =>
         Promise.all([this.counts(log, now), log.processes()]),
       );
       return { now, health, log: logged(minutes, processes, health.secretIds, now) };

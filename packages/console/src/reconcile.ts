@@ -49,6 +49,12 @@ export function newReconcile(
       'invalid-request',
       'The store has no peek(), so nobody can tell which events it knows: there is no dry run.',
     );
+  const tenant = options?.tenant;
+  if (receiver.hasTenants && tenant === undefined)
+    throw new RequestError(
+      'not-configured',
+      'This receiver has tenants, and nobody knows whose calls the client lists. Pass reconcile: { client, tenant } to createConsole.',
+    );
   const knownSince = rememberFor === undefined ? -Infinity : Math.ceil(now - rememberFor);
   const since = Math.max(askedSince, knownSince);
   if (since > askedSince && since >= until) throw nothingKnown(now, since, until);
@@ -57,6 +63,7 @@ export function newReconcile(
     since,
     until,
     ...(since > askedSince && { askedSince }),
+    ...(tenant !== undefined && { tenant }),
     counts: nothingYet(),
     events: [],
     reasons: !dryRun && before?.dryRun && before.until === until ? before.reasons : [],

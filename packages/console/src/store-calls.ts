@@ -5,18 +5,18 @@ import { invalid, RequestError } from './http/answer.ts';
 /** How long a store may take to answer a request; milliseconds. */
 const STORE_MS = 5_000;
 
-export class TimeoutError extends Error {}
+export class NoAnswerError extends Error {}
 
 /**
  * The result of a promise, if it comes in time.
  * @param ms milliseconds
  * @param problem for the log
- * @throws TimeoutError if it does not; and what the promise rejects with
+ * @throws NoAnswerError if it does not; and what the promise rejects with
  */
 export async function inTime<T>(asked: Promise<T>, ms: number, problem: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new TimeoutError(`${problem} within ${String(ms)} ms.`)), ms);
+    timer = setTimeout(() => reject(new NoAnswerError(`${problem} within ${String(ms)} ms.`)), ms);
   });
   try {
     return await Promise.race([asked, limit]);
@@ -33,9 +33,13 @@ const REFUSALS: readonly string[] = ['invalid-options', 'invalid-cursor'];
  * @param what names the store: `'store of dead letters'`
  * @throws RequestError `store-unavailable`; `invalid-request` if the store refuses what it was asked
  */
-export async function askStore<T>(logger: Logger, what: string, asked: Promise<T>): Promise<T> {
+export async function askStore<T>(
+  logger: Logger,
+  what: string,
+  call: () => Promise<T>,
+): Promise<T> {
   try {
-    return await inTime(asked, STORE_MS, `The ${what} did not respond`);
+    return await inTime(call(), STORE_MS, `The ${what} did not respond`);
   } catch (error) {
     // These messages say what is wrong, and never quote a value.
     if (error instanceof WebhookError && REFUSALS.includes(error.code))

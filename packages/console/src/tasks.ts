@@ -52,7 +52,7 @@ export class SharedTask<Own extends Task> {
   /** The task that runs or ran last. @throws RequestError `store-unavailable` */
   async read(): Promise<Own | null> {
     if (this.#own?.task.state === 'running') return { ...this.#own.task };
-    return this.#ask(this.#readSaved());
+    return this.#ask(() => this.#readSaved());
   }
 
   async #readSaved(): Promise<Own | null> {
@@ -77,14 +77,14 @@ export class SharedTask<Own extends Task> {
     const now = this.#clock.now();
     const lease = { key: this.#name, token, leaseMs: LEASE_MS };
     const claim = { ...lease, webhookId: token, replayUntil: now + LEASE_MS };
-    const { status } = await this.#ask(this.#store.admit(claim));
+    const { status } = await this.#ask(() => this.#store.admit(claim));
     if (status !== 'admitted') throw busy('Another one is running. Wait for it, or stop it.');
     const times = { startedAt: now, endedAt: null, savedAt: now, state: 'running' as const };
     const task = { id: token, by, ...times, ...content } as unknown as Own;
     try {
-      await this.#ask(this.#save(task));
+      await this.#ask(() => this.#save(task));
     } catch (error) {
-      await this.#try(this.#store.release(this.#name, token));
+      await this.#try(() => this.#store.release(this.#name, token));
       throw error;
     }
     const abort = new AbortController();
@@ -102,7 +102,7 @@ export class SharedTask<Own extends Task> {
     const task = await this.read();
     if (task?.state !== 'running') return false;
     if (this.#own?.task.id === task.id) this.#own.abort.abort();
-    else await this.#ask(this.#store.saveCursor(this.#stopName, task.id));
+    else await this.#ask(() => this.#store.saveCursor(this.#stopName, task.id));
     return true;
   }
 
@@ -125,7 +125,7 @@ export class SharedTask<Own extends Task> {
       every: TICK_MS,
       clock: this.#clock,
       // Only who holds the lease may write. It goes on while its state cannot be saved.
-      onRenewed: () => this.#try(this.#share(task, abort)),
+      onRenewed: () => this.#try(() => this.#share(task, abort)),
       onError: (error) => this.#logFailure(error),
     });
     lease.lost.addEventListener('abort', () => abort.abort());
@@ -158,8 +158,8 @@ export class SharedTask<Own extends Task> {
     await this.#store.release(this.#name, task.id);
   }
 
-  #ask<T>(asked: Promise<T>): Promise<T> {
-    return askStore(this.#logger, 'store', asked);
+  #ask<T>(call: () => Promise<T>): Promise<T> {
+    return askStore(this.#logger, 'store', call);
   }
 
   /** Saves how far a task is, and stops it if somebody asked for that. */
@@ -169,9 +169,9 @@ export class SharedTask<Own extends Task> {
   }
 
   /** Logs what a store fails with. Never rejects. */
-  async #try(asked: Promise<unknown>): Promise<void> {
+  async #try(call: () => Promise<unknown>): Promise<void> {
     try {
-      await inTime(asked, STORE_MS, 'The store did not respond');
+      await inTime(call(), STORE_MS, 'The store did not respond');
     } catch (error) {
       this.#logFailure(error);
     }

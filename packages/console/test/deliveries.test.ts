@@ -133,6 +133,26 @@ describe('api/calls', () => {
     expect(await state('a')).toBeNull();
   });
 
+  it('without a tenant is that of the only one that had it, and otherwise not known', async () => {
+    const { get, receiver, log } = open({
+      receiving: { tenant: () => 'acme', secret: () => undefined },
+    });
+    const deliver = async (tenant: string) => {
+      const event = { eventName: 'call:completed', callId: 'c1' };
+      await receiver.deliver(event, { source: 'reconcile', tenant });
+      await wrote(log, [{ outcome: 'handled', ...event, tenant, webhookId: `of-${tenant}` }]);
+    };
+    const states = async (callId: string) => {
+      const { tenant, events } = await get<CallTimeline>(`/api/calls/${callId}`);
+      return [tenant, ...events.map(({ state }) => state)];
+    };
+    await deliver('acme');
+    expect(await states('c1')).toEqual(['acme', null, 'handled', null]);
+    expect(await states('never-came')).toEqual([null, 'unknown', 'unknown', 'unknown']);
+    await deliver('globex');
+    expect(await states('c1')).toEqual([null, 'unknown', 'unknown', 'unknown']);
+  });
+
   it('is shown while the store of dead letters is down, and by a store that cannot tell', async () => {
     const { peek: _peek, log: _log, ...store } = memoryStore();
     const { get, deadLetters } = open({ receiving: { store } });

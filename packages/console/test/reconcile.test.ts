@@ -134,6 +134,24 @@ describe('api/reconcile', () => {
     },
   );
 
+  it('of a receiver with tenants looks for nothing without one, and says of which it is', async () => {
+    const { client, now } = await withMissedCalls();
+    const receiving = {
+      ...{ tenant: () => 'acme', secret: () => undefined, now },
+      store: { ...memoryStore(), rememberFor: 24 * 60 * MINUTE },
+    };
+    const shared = { clock: { ...systemClock, now }, receiving };
+    const body = { dryRun: true, since: STARTED_AT, waitMs: 20_000 };
+    const refused = await open({ ...shared, reconcile: { client } }).send('/api/reconcile', body);
+    expect([refused.status, await refused.text()]).toEqual([
+      422,
+      expect.stringContaining('Pass reconcile: { client, tenant } to createConsole.'),
+    ]);
+    const reconcile = { client, tenant: 'acme' };
+    const { post } = open({ ...shared, reconcile });
+    expect((await post<Tasks>('/api/reconcile', body)).reconcile).toMatchObject({ tenant: 'acme' });
+  });
+
   it('has nothing to look at while the store is younger than what is left alone', async () => {
     const { simulator, now, client } = await withMissedCalls();
     const receiving = { store: memoryStore({ now }), now };

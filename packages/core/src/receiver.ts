@@ -24,6 +24,8 @@ import { Deadlines, RELEASE_MS } from './time.ts';
 export interface Receiver {
   /** The store that it was given, or the `memoryStore()` that it created. */
   readonly store: Store;
+  /** Whether it was created with the option `tenant`: then each event is that of a tenant, and so is its key. */
+  readonly hasTenants: boolean;
   /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
@@ -89,6 +91,7 @@ export function createReceiver<
   };
   return {
     store,
+    hasTenants: options.tenant !== undefined,
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
     health: () => checkHealth(setup, options.deadLetter),

@@ -18,6 +18,8 @@ export interface ReconcileReceiver {
     options: Pick<DeliverOptions, 'source' | 'tenant'>,
   ): Promise<Pick<Outcome, 'outcome' | 'attempt' | 'error'>>;
   readonly store?: ReconcileStore;
+  /** Whether every event is that of a tenant: then `tenant` has to be given. */
+  readonly hasTenants?: boolean;
 }
 
 /** The part of a store that is used. Without cursors, each run begins at the beginning. */
@@ -165,6 +167,13 @@ export function resolveOptions(options: ReconcileOptions) {
       { docs },
     );
   const { fieldNames, toEvents = completedEvents(fieldNames), tenant, dryRun } = checked;
+  // Without it, no key of the store would fit, and every event would look missed.
+  if (receiver.hasTenants && tenant === undefined)
+    throw new WebhookError(
+      'invalid-options',
+      "reconcile: this receiver has tenants. Say whose calls the client lists with the option tenant: { tenant: 'acme' }.",
+      { docs: docsUrl('tenants.md') },
+    );
   if (dryRun && !store.peek)
     throw new WebhookError(
       'invalid-options',

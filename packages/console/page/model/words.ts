@@ -59,7 +59,11 @@ export const EVENT_STATES: Readonly<
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
   ignored: ['Ignored', 'muted', 'It came, and no handler is registered for it.'],
   none: ['Nothing known', 'muted', 'No process has seen it, or it is too long ago.'],
-  unknown: ['Not known', 'muted', 'This store cannot tell what it knows (peek).'],
+  unknown: [
+    'Not known',
+    'muted',
+    'The store can tell only of a tenant: choose one. A store without peek() cannot tell at all.',
+  ],
 };
 
 /** What became of dead letters, in the order in which it is told. */

@@ -31,7 +31,7 @@ export function Run({ run }: { readonly run: ReconcileTask }) {
           ))}
         </ul>
       )}
-      {events.length > 0 && <Events events={events} dryRun={dryRun} />}
+      {events.length > 0 && <Events events={events} dryRun={dryRun} tenant={run.tenant} />}
     </div>
   );
 }
@@ -116,9 +116,10 @@ const rank = ({ missed, state }: ReconciledRow) => (missed ? 0 : state === 'fail
 interface EventsProps {
   readonly events: readonly ReconciledRow[];
   readonly dryRun: boolean;
+  readonly tenant: string | undefined;
 }
 
-const Events = ({ events, dryRun }: EventsProps) => (
+const Events = ({ events, dryRun, tenant }: EventsProps) => (
   <details open={events.some(({ missed }) => missed)}>
     <summary>Events ({count(events.length)})</summary>
     <Table
@@ -126,7 +127,7 @@ const Events = ({ events, dryRun }: EventsProps) => (
       rows={[...events].sort((one, other) => rank(one) - rank(other))}
       keyOf={({ callId, eventName }) => `${callId} ${eventName}`}
       columns={[
-        { name: 'Call', cell: (event) => <CallLink callId={event.callId} /> },
+        { name: 'Call', cell: ({ callId }) => <CallLink callId={callId} tenant={tenant} /> },
         { name: 'Event', cell: ({ eventName }) => <span class="event-name">{eventName}</span> },
         { name: 'Happened', cell: ({ at }) => <When at={at} /> },
         {

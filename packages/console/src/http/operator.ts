@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { WebhookError, type Logger } from '@call-webhooks/core';
 import { printable } from '@call-webhooks/core/internal';
-import { inTime, logFailure, TimeoutError } from '../store-calls.ts';
+import { inTime, logFailure, NoAnswerError } from '../store-calls.ts';
 import { RequestError } from './answer.ts';
 import type { ConsoleRequest } from './request.ts';
 
@@ -49,7 +49,7 @@ export async function operatorOf(
     decision = await inTime(asked, AUTHORIZE_MS, 'authorize did not settle');
   } catch (error) {
     logFailure(logger, 'authorize failed, so nobody is let in', error);
-    if (error instanceof TimeoutError)
+    if (error instanceof NoAnswerError)
       throw new RequestError('unavailable', 'Nobody could tell in time whether you may see this.');
     throw refusal();
   }
