@@ -17,6 +17,7 @@ import {
   type PgBossClient,
   type PgBossNames,
 } from './pg-boss.ts';
+import { fromJobData } from './pg-boss-data.ts';
 import { whether } from './statements.ts';
 
 /** What a worker adds to the data of a job that it gives up. */
@@ -87,10 +88,10 @@ function jobOf(row: unknown): DeadJobRecord {
     failedAt?: unknown;
   };
   if (typeof id !== 'string' || typeof failedAt !== 'number') throw oddAnswer();
-  const { failure, ...delivery } = data as DeadJobData;
+  const { failure, ...kept } = data as DeadJobData;
   return {
     id,
-    delivery,
+    delivery: fromJobData(kept),
     failedAt: new Date(failedAt),
     ...failure,
     error: failure.failures.at(-1)?.error ?? '',

@@ -2,6 +2,7 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import { addFailure, type JobTransaction, type LeasedJob } from '@call-webhooks/core/stores';
 import { answerOf, yesOrNo } from './client.ts';
 import type { DeadJobData, DeadJobNote } from './pg-boss-dead-jobs.ts';
+import { fromJobData, storableText } from './pg-boss-data.ts';
 import { continuedJobId } from './pg-boss-queue.ts';
 import {
   createQueues,
@@ -64,9 +65,10 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
   const attempt = job.retryCount + 1;
   const wasLost = attempt > maxRuns && output?.released !== true;
   const abandonReason = output?.abandonReason ?? (wasLost ? LOST : undefined);
-  const delivery = job.data as QueuedDelivery;
+  const delivery = fromJobData(job.data);
   const failures = output?.failures ?? [];
-  const failuresWith = (error: string) => addFailure(failures, { at: Date.now(), attempt, error });
+  const failuresWith = (error: string) =>
+    addFailure(failures, { at: Date.now(), attempt, error: storableText(error) });
 
   /** Under the job's own id, so that repeating this adds no second dead job. */
   async function moveToDead(message: string): Promise<void> {
@@ -79,9 +81,9 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
       expireInSeconds: Math.ceil(job.expireInSeconds),
       retentionSeconds: retentionSeconds(job),
     };
-    const data: DeadJobData = { ...delivery, failure };
+    const data = { ...(job.data as QueuedDelivery), failure } satisfies DeadJobData;
     await sendOnce(boss, target, data, { id, retentionSeconds: KEPT_SECONDS });
-    await boss.complete(queue, id, { message });
+    await boss.complete(queue, id, { message: storableText(message) });
   }
 
   return {
@@ -96,9 +98,9 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
       boss.fail(queue, id, {
-        message,
+        message: storableText(message),
         failures: failuresWith(message),
-        ...(reason !== undefined && { abandonReason: reason }),
+        ...(reason !== undefined && { abandonReason: storableText(reason) }),
       }),
     /** As a failure: pg-boss has no other way. The job is run again, after its last attempt as well. */
     release: () =>

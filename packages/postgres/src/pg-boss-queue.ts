@@ -1,18 +1,21 @@
 import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
-import { storableKey, type BackoffOptions } from '@call-webhooks/core/stores';
+import type { BackoffOptions } from '@call-webhooks/core/stores';
 import { checkOptions, option, sha256, tenantKey } from '@call-webhooks/core/internal';
 import {
   checkBoss,
+  checkEncodingOf,
   createQueues,
   deadQueueOf,
   isPgBoss10,
   nameRules,
+  probeQueue,
   retryLimitOf,
   sendOnce,
   type PgBossClient,
   type PgBossNames,
   type PgBossSendOptions,
 } from './pg-boss.ts';
+import { toJobData } from './pg-boss-data.ts';
 
 /** Options of `pgBossQueue`. */
 export interface PgBossQueueOptions extends Omit<PgBossNames, 'schema'> {
@@ -87,18 +90,24 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
     ready = undefined; // the next delivery tries again
     throw error;
   };
-  const migrate = () => (ready ??= createQueues(boss, queue, deadQueue).catch(again));
+  async function create(): Promise<void> {
+    await checkEncodingOf(boss);
+    await createQueues(boss, queue, deadQueue);
+  }
+  const migrate = () => (ready ??= create().catch(again));
 
   return {
     migrate,
     async enqueue(delivery) {
       await migrate();
       const id = await jobId(delivery);
-      const data = await storableDelivery(delivery);
-      await sendOnce(boss, queue, data, { ...sendOptions, id }).catch(again);
+      await sendOnce(boss, queue, toJobData(delivery), { ...sendOptions, id }).catch(again);
     },
     async ping() {
-      await boss.getQueue(queue);
+      // If the queue was deleted, it is created again, as the next delivery would.
+      if (!(await boss.getQueue(queue))) ready = undefined;
+      await migrate();
+      await probeQueue(boss, queue);
     },
   };
 }
@@ -114,22 +123,6 @@ function retriesOf(boss: PgBossClient, initialDelay: number, maxDelay = initialD
     'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, or in pg-boss 12 more.',
   );
 }
-
-/**
- * Postgres can't keep NUL or half of a surrogate pair in JSON. A worker derives the key and the name
- * from the body, so they may be left out.
- */
-async function storableDelivery(delivery: QueuedDelivery): Promise<QueuedDelivery> {
-  const { key, eventName, webhookId, ...rest } = delivery;
-  return {
-    ...rest,
-    webhookId: isStorable(webhookId) ? webhookId : await storableKey(webhookId),
-    ...(key !== undefined && isStorable(key) && { key }),
-    ...(eventName !== undefined && isStorable(eventName) && { eventName }),
-  };
-}
-
-const isStorable = (text: string) => !/[\0\p{Surrogate}]/u.test(text);
 
 /** The id of an event's job. It is the same for the same event. */
 const jobId = ({ tenant, key, webhookId }: QueuedDelivery): Promise<string> =>

@@ -1,6 +1,8 @@
 import { WebhookError } from '@call-webhooks/core';
 import { docsUrl, option } from '@call-webhooks/core/internal';
 import type { JobFailure } from '@call-webhooks/core/stores';
+import { checkEncoding } from './checked-client.ts';
+import { answerOf } from './client.ts';
 
 /** The options of a job that are set. None is left to the defaults of a queue, which may be anything. */
 export interface PgBossSendOptions {
@@ -57,11 +59,13 @@ export interface PgBossClient {
   ): Promise<unknown[]>;
   complete(name: string, id: string, output?: object): Promise<unknown>;
   fail(name: string, id: string, data: object): Promise<unknown>;
+  deleteJob(name: string, id: string): Promise<unknown>;
   getDb(): { executeSql(text: string, values: unknown[]): Promise<unknown> };
 }
 
 const METHODS = [
-  ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'],
+  ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'deleteJob'],
+  'getDb',
 ];
 
 /** @throws WebhookError `invalid-options` for what is not pg-boss 10 or 12 */
@@ -123,6 +127,15 @@ export async function createQueues(
   for (const name of [deadQueue, queue]) await createQueue(boss, name, TRIES);
 }
 
+/** @throws WebhookError `invalid-options` for a database that can't keep every text */
+export async function checkEncodingOf(boss: PgBossClient): Promise<void> {
+  const db = boss.getDb();
+  const query = (text: string, values: unknown[] = []) => db.executeSql(text, values);
+  const text = `SELECT json_build_object('encoding', getdatabaseencoding())::text AS answer`;
+  const { encoding } = Object(await answerOf({ query }, text, [])) as { encoding?: unknown };
+  checkEncoding(encoding);
+}
+
 /** For pg-boss a queue is a new table, and creating two at once may deadlock. */
 async function createQueue(boss: PgBossClient, name: string, tries: number): Promise<void> {
   const found = await boss.getQueue(name);
@@ -163,12 +176,29 @@ export async function sendOnce(
   boss: PgBossClient,
   queue: string,
   data: object,
-  options: { id: string; retentionSeconds: number },
+  options: { id: string; retentionSeconds: number; startAfter?: number },
 ): Promise<void> {
   if ((await boss.send(queue, data, options)) !== null) return;
   // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
   if (await boss.getJobById(queue, options.id, { includeArchive: true })) return;
   throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);
+}
+
+/** No worker runs the job of a health check before it is deleted; seconds. */
+const NOT_SOON = 86_400;
+
+/**
+ * Sends a job that is not due, and deletes it.
+ * @throws Error if pg-boss would take no delivery
+ */
+export async function probeQueue(boss: PgBossClient, queue: string): Promise<void> {
+  const id = crypto.randomUUID();
+  const data = { healthCheck: true };
+  await sendOnce(boss, queue, data, {
+    ...{ id, startAfter: NOT_SOON, retentionSeconds: NOT_SOON },
+    ...{ retryLimit: 0, retryDelay: 0, retryBackoff: false, expireInSeconds: 60 },
+  });
+  await boss.deleteJob(queue, id);
 }
 
 /**

@@ -12,6 +12,8 @@ export interface CallQueueOptions<Call, Answer> {
   isAlone?: (call: Call) => boolean;
   /** How many statements are under way at once. */
   concurrency: number;
+  /** As many calls as this are made alone, at the same time: a prepared statement takes a part of a batch's time. */
+  few: number;
   /** How long the caller waits for the answer; milliseconds. */
   within: (call: Call) => number;
 }
@@ -88,9 +90,10 @@ export class CallQueue<Call, Answer> {
 
   /** The first calls, as far as they write different rows. The others stay in their order. */
   #take(): WaitingCall<Call, Answer>[] {
-    const { rows, isAlone = () => false } = this.#options;
+    const { rows, isAlone = () => false, few, concurrency } = this.#options;
     const [first] = this.#waiting;
-    if (first && isAlone(first.call)) return this.#waiting.splice(0, 1);
+    const isFree = this.#waiting.length <= Math.min(few, concurrency - this.#underWay + 1);
+    if (first && (isFree || isAlone(first.call))) return this.#waiting.splice(0, 1);
     const written = new Set<string | null>();
     const batch: WaitingCall<Call, Answer>[] = [];
     const others: WaitingCall<Call, Answer>[] = [];

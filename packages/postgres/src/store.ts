@@ -69,6 +69,8 @@ export interface PostgresStore extends Store {
 }
 
 const SWEEP_EVERY = 100;
+/** Up to this number, calls of one turn are made alone. */
+const FEW = 1;
 
 /** What a health check writes: the tables that a delivery needs. */
 const PROBED = [
@@ -128,6 +130,7 @@ export function postgresStore(
     },
     alone: ({ key, token, how }) => tables.runIf(sql.end, key, token, how),
     concurrency: Infinity,
+    few: FEW,
     within: () => Infinity,
   });
   const end = async (key: string, token: string, how: LeaseEnd['how']) =>
@@ -215,6 +218,7 @@ function claimQueue(
     within: ({ within }) => within,
     // The other connections are for those who end and extend leases, and for the user.
     concurrency: Math.max(1, Math.ceil(concurrencyOf(client) / 2)),
+    few: FEW,
   });
 }
 

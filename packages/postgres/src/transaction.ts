@@ -157,6 +157,14 @@ function runnerOf(tx: unknown): Run {
     return given(!has('begin'), 'sql of sql.begin(async (sql) => …)', (text) =>
       client.unsafe(text),
     );
+  if (has('getTransactionContext', 'execute'))
+    throw misuse(
+      'this is the EntityManager of MikroORM. Pass { query: (text) => em.execute(text) } with the em of em.transactional(async (em) => …)',
+    );
+  if (has('commit', 'rollback') && 'sequelize' in client)
+    throw misuse(
+      "this is the transaction of Sequelize. Pass { query: (text) => sequelize.query(text, { transaction: t, type: 'SELECT' }) }",
+    );
   const run: Run = (text) => client.query(text);
   if ('isTransactionActive' in client || 'queryRunner' in client || has('createQueryRunner'))
     return given(
@@ -166,7 +174,10 @@ function runnerOf(tx: unknown): Run {
     );
   if (has('query', 'exec'))
     return given(has('rollback'), 'tx of db.transaction(async (tx) => …)', run);
-  if (!has('query')) throw misuse('expected a transaction of a Postgres client');
+  if (!has('query'))
+    throw misuse(
+      'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+    );
   if (client.totalCount === undefined) return run;
   throw misuse(
     'a pool runs each statement on any of its connections. Pass the client of pool.connect() that ran BEGIN',

@@ -91,7 +91,8 @@ describe('what is no Postgres client', () => {
 
 describe('what is no pg-boss', () => {
   const METHODS = [
-    ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'],
+    ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'deleteJob'],
+    'getDb',
   ];
   const boss = Object.fromEntries(METHODS.map((name) => [name, some])) as unknown as PgBossClient;
   const creators = [

@@ -1,4 +1,5 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
+import { answer } from './recording-client.ts';
 import type { PgBossClient, PgBossJob } from '../src/pg-boss.ts';
 
 type Method = Exclude<keyof PgBossClient, 'getDb'> | 'executeSql' | 'findJobs';
@@ -14,6 +15,7 @@ export function recordingBoss(replies: Replies = {}) {
   const all: Replies = {
     ...{ createQueue: () => undefined, getQueue: () => ({}), getJobById: () => null },
     ...{ send: () => 'sent', fetch: () => [], complete: () => undefined, fail: () => undefined },
+    deleteJob: () => undefined,
     executeSql: () => ({ rows: [] }),
     ...replies,
   };
@@ -25,8 +27,11 @@ export function recordingBoss(replies: Replies = {}) {
     },
   ]);
   const { executeSql, ...boss } = Object.fromEntries(methods) as Record<Method, unknown>;
+  const ask = executeSql as (text: string, values: unknown[]) => unknown;
+  const inUtf8 = (text: string, values: unknown[]) =>
+    text.includes('getdatabaseencoding()') ? answer({ encoding: 'UTF8' }) : ask(text, values);
   return {
-    boss: { ...boss, getDb: () => ({ executeSql }) } as unknown as PgBossClient,
+    boss: { ...boss, getDb: () => ({ executeSql: inUtf8 }) } as unknown as PgBossClient,
     calls,
     /** The arguments of each call of a method. */
     callsOf: (method: Method) => calls.filter(([name]) => name === method).map(([, ...of]) => of),

@@ -11,6 +11,8 @@ import { answer } from './recording-client.ts';
 const completeIn = (tx: unknown, completion: { update: string; where: string }) =>
   run(tx, { isHere: 'true', ...completion });
 
+const some = () => Promise.resolve();
+
 describe('transactions', () => {
   const COMPLETION = { update: 'UPDATE events SET done = true', where: 'key = 1 OR key = 2' };
   const DOCS =
@@ -120,8 +122,25 @@ describe('transactions', () => {
     it.each([undefined, null, 'BEGIN', {}])('refuses %p', async (tx) => {
       await expect(completeIn(tx, COMPLETION)).rejects.toMatchObject({
         code: 'invalid-options',
-        message: refusal('expected a transaction of a Postgres client'),
+        message: refusal(
+          'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+        ),
       });
+    });
+
+    it.each<[string, object, string]>([
+      [
+        'the em of MikroORM',
+        { getTransactionContext: some, execute: some, getConnection: some },
+        'this is the EntityManager of MikroORM. Pass { query: (text) => em.execute(text) } with the em of em.transactional(async (em) => …)',
+      ],
+      [
+        'the transaction of Sequelize',
+        { sequelize: {}, commit: some, rollback: some },
+        "this is the transaction of Sequelize. Pass { query: (text) => sequelize.query(text, { transaction: t, type: 'SELECT' }) }",
+      ],
+    ])('refuses %s, with what to pass', async (_name, tx, message) => {
+      await expect(completeIn(tx, COMPLETION)).rejects.toMatchObject({ message: refusal(message) });
     });
   });
 
@@ -268,7 +287,7 @@ describe('the drivers', () => {
       [
         'an object without methods',
         { query: 'a text' },
-        'expected a transaction of a Postgres client',
+        'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
       ],
     ])('%s', async (_name, client, mistake) => {
       await expect(completeIn(client, COMPLETION)).rejects.toMatchObject({

@@ -2,6 +2,8 @@ import diagnostics from 'node:diagnostics_channel';
 import { expect, it } from '@jest/globals';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import type { DeliveryMessage } from '@call-webhooks/core/internal';
+import fc from 'fast-check';
+import { anyText } from '../any-text.ts';
 import { collectingLogger } from '../collecting-logger.ts';
 import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
@@ -76,6 +78,30 @@ export function handOver(open: OpenQueue): void {
       const letter = kept.find((one) => one.webhookId === webhookId)!;
       expect(Buffer.compare(letter.rawBody, bodies[index]!)).toBe(0);
     }
+  });
+
+  it('keeps a delivery and an error message, whatever characters are in them', async () => {
+    const { queue, startWorker } = await open();
+    const odd = ['\0', '\ud800', 'a\udfffb', '\\u0000', '\\ud800', '"\u{1f4de}\u2028', '__proto__'];
+    const texts = [...odd, ...fc.sample(anyText, { seed: 51, numRuns: 20 })];
+    const calls = texts.map((text) => `${unique('call')}${text.slice(0, 60)}`);
+    const runs: unknown[] = [];
+    await startWorker({
+      on: {
+        'call:completed'({ callId }, { attempt, webhookId }) {
+          if (attempt === 1) throw new Error(`no customer of ${String(callId)}`);
+          runs.push([callId, webhookId]);
+        },
+      },
+    });
+    const deliveries = calls.map((callId) =>
+      queuedCall(callId, { callId, webhookId: `${unique('webhook')} ${callId}` }),
+    );
+    for (const delivery of deliveries) await queue.enqueue(delivery);
+    await waitFor(() => runs.length === calls.length);
+    expect(new Map(runs as [string, string][])).toEqual(
+      new Map(deliveries.map(({ webhookId }, at) => [calls[at], webhookId])),
+    );
   });
 
   it('runs each delivery that has no key, and each of two tenants', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,11 +65,15 @@ export async function startPostgres({
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
   const data = join(folder, 'data');
   const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-  execFileSync(join(binaries, 'initdb'), [...init, '--no-sync', '--no-instructions'], {
+  const made = spawnSync(join(binaries, 'initdb'), [...init, '--no-sync', '--no-instructions'], {
     ...user,
     cwd: folder,
-    stdio: 'ignore',
+    encoding: 'utf8',
   });
+  if (made.status !== 0)
+    throw new Error(`initdb failed: ${made.error?.message ?? ''}\n${made.stdout}${made.stderr}`, {
+      cause: made.error,
+    });
   const port = await freePort();
   let child: ChildProcess | undefined;
 

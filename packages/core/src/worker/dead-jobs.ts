@@ -21,12 +21,17 @@ export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> 
   readonly at: number;
 };
 
-/** The failures with one more; at most the last 50. Without NUL, which databases refuse in JSON. */
+/**
+ * The failures with one more; at most the last 50. Without NUL and halves of surrogate pairs, which databases
+ * refuse in JSON.
+ */
 export const addFailure = (
   failures: readonly JobFailure[],
   { at, attempt, error }: JobFailure,
 ): JobFailure[] =>
-  [...failures, { at, attempt, error: error.replaceAll('\0', '\ufffd') }].slice(-MAX_FAILURES);
+  [...failures, { at, attempt, error: error.replace(/[\0\p{Surrogate}]/gu, '\ufffd') }].slice(
+    -MAX_FAILURES,
+  );
 
 /** A dead job as its engine keeps it. */
 export interface DeadJobRecord {
