@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { inferNames } from './infer-names.ts';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Rule } from '@call-webhooks/simulator';
@@ -41,14 +39,8 @@ import { duration } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import { readSamples } from './infer.ts';
-
-/** What a check of the setup found. */
-export interface Diagnosis {
-  readonly check: string;
-  readonly result: 'ok' | 'warn' | 'bad' | 'skipped';
-  readonly text: string;
-  readonly fix?: string | undefined;
-}
+import { bad, type Diagnosis, type Found, ok, skipped, warn } from './diagnosis.ts';
+import { packages } from './doctor-packages.ts';
 
 /** The flags of `doctor`. */
 export interface DoctorOptions
@@ -147,17 +139,6 @@ export async function diagnose(
   return all;
 }
 
-/** What an examination found, of the check that it is named after unless it names another. */
-type Found = Omit<Diagnosis, 'check'> & { readonly check?: string };
-
-const found =
-  (result: Diagnosis['result']) =>
-  (text: string, fix?: string): Found => ({ result, text, fix });
-const ok = found('ok');
-const warn = found('warn');
-const bad = found('bad');
-const skipped = found('skipped');
-
 /** When each version gets no more fixes (nodejs/Release). */
 const END_OF_LIFE: Readonly<Record<string, string>> = {
   20: '2026-04-30',
@@ -174,26 +155,6 @@ export function nodeVersion(version: string, now: number): Found {
   const why = end === undefined ? 'is no long-term version' : `got its last fixes on ${end}`;
   return warn(`Node ${version} ${why}.`, 'Use Node 24 or 26.');
 }
-
-/** Our packages in the user's project have to be of one version: they use each other's internals. */
-function packages(): Found {
-  let folder = process.cwd();
-  while (!existsSync(join(folder, SCOPE)) && folder !== dirname(folder)) folder = dirname(folder);
-  const scope = join(folder, SCOPE);
-  if (!existsSync(scope)) return skipped('None of ours is installed in this folder.');
-  const names = new Map<string, string[]>();
-  for (const name of readdirSync(scope)) {
-    const file = readFileSync(join(scope, name, 'package.json'), 'utf8');
-    const { version, private: isPrivate } = JSON.parse(file) as Record<string, string | boolean>;
-    if (!isPrivate) names.set(String(version), [...(names.get(String(version)) ?? []), name]);
-  }
-  if (names.size <= 1) return ok(`All are of version ${[...names.keys()].join('')}.`);
-  const told = [...names].map(([version, list]) => `${version} (${list.join(', ')})`).join('; ');
-  const fix = 'Install one version of all: npm install @call-webhooks/NAME@latest';
-  return bad(`They are of different versions: ${told}.`, fix);
-}
-
-const SCOPE = 'node_modules/@call-webhooks';
 
 async function secrets(app: App, options: DoctorOptions): Promise<Found> {
   const { calls, recording } = await secretsByOwner(app.io, options);
@@ -364,7 +325,7 @@ type Examine = (app: App, options: DoctorOptions) => Promise<Found | Found[]> | 
 
 const EXAMINATIONS: readonly (readonly [check: string, examine: Examine])[] = [
   ['node', () => nodeVersion(process.versions.node, Date.now())],
-  ['packages', packages],
+  ['packages', () => packages()],
   ['secrets', secrets],
   ['proxy', proxies],
   ['store', store],

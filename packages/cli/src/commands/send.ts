@@ -4,7 +4,13 @@ import { callCompleted, callRecordingAvailable, callStarted } from '@call-webhoo
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { describeResult, EFFECT_TEXT, effectOf, requireReached } from '../http/effects.ts';
+import {
+  describeResult,
+  EFFECT_TEXT,
+  effectOf,
+  notOfReceiver,
+  requireReached,
+} from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { setFields } from '../input/fields.ts';
 import { didYouMean, headerRecord, repeatable, wholeNumber } from '../input/options.ts';
@@ -86,7 +92,9 @@ async function sendDelivery(app: App, eventName: string, options: SendOptions): 
   await output.print({ request: { url, headers }, response, effect }, (colors) =>
     resultLines(colors, result),
   );
-  return effect === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
+  const foreign = notOfReceiver(url, result);
+  if (foreign) output.warn(t`${foreign.when} ${foreign.fix}`);
+  return effect === 'acknowledged' && !foreign ? EXIT.done : EXIT.receiverFailed;
 }
 
 function resultLines({ green, red, dim }: Colors, result: PostResult): Text[] {

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { environmentError } from '../errors.ts';
-import { requireReached } from '../http/effects.ts';
+import { notOfReceiver, requireReached } from '../http/effects.ts';
 import { OWN_CHECKS } from './own-checks.ts';
 import {
   type Check,
@@ -91,6 +91,8 @@ async function requireAnswer(receiver: GradedReceiver, after?: Check): Promise<v
   const result = await receiver.send({ headers, body: Buffer.from('{}') });
   const note = after && ` It was gone after the check ${after.id}: no request may end a receiver.`;
   requireReached(url, result, after === undefined, note);
+  const foreign = notOfReceiver(url, result);
+  if (foreign) throw environmentError(`${url} is no receiver. ${foreign.when}`, foreign.fix);
   if (result.kind === 'timeout')
     throw environmentError(
       after ? `${url} stopped responding after the check ${after.id}.` : `${url} never responded.`,

@@ -126,6 +126,37 @@ export function requireReached(
   return result;
 }
 
+/**
+ * Why a response is none of a receiver, but of what stands in front of it or in its place: a sign-in wall,
+ * the warning page of a tunnel, or a single-page app that responds to every path.
+ */
+export function notOfReceiver(url: string, result: PostResult): Failure | undefined {
+  if (result.kind !== 'status') return undefined;
+  const { status, headers, body } = result;
+  const { location } = headers;
+  if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, url)) {
+    const to = new URL(location, url);
+    const isElsewhere = to.hostname !== new URL(url).hostname;
+    if (!isElsewhere && !SIGN_IN.test(to.pathname)) return undefined;
+    return {
+      when: `It redirects to ${to.origin}${to.pathname}, which ${isElsewhere ? 'is another server' : 'looks like a page to sign in'}.`,
+      fix: 'Let requests to the path of the receiver pass without signing in, and do not use the other URL in the action: it is not the receiver. The signature protects the receiver.',
+    };
+  }
+  const isPage =
+    /^\s*text\/html\b/i.test(headers['content-type'] ?? '') ||
+    /^\s*<(?:!doctype html|html)\b/i.test(body.toString('latin1', 0, 500));
+  // Other statuses, such as a 404, have explanations of their own.
+  if (!isPage || !(status < 300 || status === 401 || status === 403)) return undefined;
+  return {
+    when: `It responds ${String(status)} with a web page, which no receiver does: a sign-in wall, the warning page of a tunnel or a single-page app answers in its place.`,
+    fix: 'Let requests to the path of the receiver pass in the proxy, the tunnel or the app, and check the path.',
+  };
+}
+
+const SIGN_IN =
+  /(?:^|[/._-])(?:log-?in|sign-?in|auth|oauth2?|sso|saml|session|account)(?:$|[/._-])/i;
+
 /** A status that receivers of these packages never send. */
 export function foreignStatus(status: number): Failure {
   const when = 'Receivers of these packages never send this status.';
