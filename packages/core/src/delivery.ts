@@ -1,4 +1,4 @@
-import type { DeliveryContent } from './errors.ts';
+import type { DeliveryContent, WebhookError } from './errors.ts';
 import type { CallDetails } from './events/call-details.ts';
 import type { DeliverySource } from './outcomes.ts';
 import type { HandlerLogger, Logger } from './report/logger.ts';
@@ -100,6 +100,8 @@ export interface Route {
   readonly event: unknown;
   /** The content of the delivery, before and after its schema: kept out of the logs. */
   readonly sensitiveData: DeliveryContent | undefined;
+  /** Why the payload can never be handled. It is identified all the same, as far as it can be. */
+  readonly invalid?: WebhookError | undefined;
   /** The outcome of a successful run. */
   readonly outcome: 'handled' | 'ignored';
   /** Absent if there is no handler. */

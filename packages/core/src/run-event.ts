@@ -1,16 +1,13 @@
 import { toBase64 } from '#platform';
-import {
-  type DeadLetterSink,
-  sendToDeadLetter,
-  sinkFailure,
-  toDeadLetter,
-} from './dead-letters/dead-letter.ts';
+import { toDeadLetter } from './dead-letters/dead-letter.ts';
+import { alsoThrown, handOver } from './dead-letters/hand-over.ts';
 import { defined } from './defined.ts';
 import type { Delivery, Route } from './delivery.ts';
-import { type ErrorOrigin, originsOf, WebhookError, withOrigin } from './errors.ts';
-import { DeliveryContext, LazySignal } from './events/context.ts';
-import { handlerFailed, runHandler } from './events/handlers.ts';
-import { groupOf, UNIDENTIFIED } from './events/route.ts';
+import { originsOf, WebhookError, withOrigin } from './errors.ts';
+import { LazySignal } from './events/context.ts';
+import { handlerFailed } from './events/handlers.ts';
+import { groupOf } from './events/route.ts';
+import { type HandlerEnd, runAndSettle } from './handler-run.ts';
 import type { RunningDelivery } from './in-flight.ts';
 import type { OutcomeCode } from './outcome-table.ts';
 import type { PendingOutcome, Result } from './outcomes.ts';
@@ -18,20 +15,17 @@ import type { Queue, QueuedDelivery } from './queue.ts';
 import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
-import { type AfterCommit, failureResult, reportAfterCommit } from './report/reporter.ts';
+import { failureResult } from './report/reporter.ts';
 import { claimIdOf } from './sender.ts';
 import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
-import { notCommitted, Transactions } from './store/transactions.ts';
 import { exponentialBackoff } from './time.ts';
 
 /** What a delivery has turned out to be. */
 interface Found extends Route {
   /** Of its events one runs at a time. */
   readonly group?: string | undefined;
-  /** Set if it can never be handled: why, and where it goes at once. */
-  readonly invalid?: { readonly error: WebhookError; readonly deadLetter: DeadLetterSink };
 }
 
 /** A delivery waits for its group within this part of `ackWithin`: handler and store need the rest. */
@@ -60,7 +54,7 @@ export class EventRun implements RunningDelivery {
   /** Whether the response was sent before. */
   #isLate = false;
   #lease: Lease | undefined;
-  #transactions: Transactions | undefined;
+  #end: HandlerEnd | undefined;
 
   /** @param startedAt `performance.now()` when the request arrived */
   constructor(
@@ -83,13 +77,10 @@ export class EventRun implements RunningDelivery {
     let result: Result | undefined;
     try {
       inFlight.add(this);
-      let found: Found;
-      try {
-        found = this.#identified(await routes.find(rawBody, tenant));
-      } catch (error) {
-        found = this.#invalid(error);
-      }
+      const found = this.#grouped(await routes.find(rawBody, tenant));
       this.#note(found);
+      // Without deadLetter nobody could keep it, so the service keeps it and sends it again.
+      if (found.invalid && !settings.deadLetter) throw found.invalid;
       this.#throwIfAbandoned();
 
       const claim = this.#claimOf(found);
@@ -109,15 +100,14 @@ export class EventRun implements RunningDelivery {
       // Usually the first renewal is due after the deadline of the response, which starts them then.
       const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
       if (isDueEarlier || this.#isLate) void lease.keep();
-      if (found.invalid) result = await this.#deadLetterAtOnce(found.invalid, attempt);
+      if (found.invalid) result = await this.#giveUp(found.invalid, found.invalid, found, lease);
       else if (settings.queue) result = await this.#enqueue(found, settings.queue, lease);
       else result = await this.#handle(found, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
       if (!(await lease.complete(mark))) throw leaseLost();
       this.#addStoreMs(endedAt);
-      if (!result.error)
-        this.#transactions?.onLateCall((error) => this.#report('late-transaction', error, found));
+      if (!result.error) this.#end?.reportLateCalls();
       return result;
     } catch (error) {
       // Of a result that could not be committed, `onError` is told as well. It is retried.
@@ -128,23 +118,13 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** The event with its key and its group. */
-  #identified(route: Route): Found {
-    const group = groupOf(this.#setup.settings.oneAtATime, route, this.#delivery.tenant);
-    return group === undefined ? route : { ...route, group };
-  }
-
-  /**
-   * A payload that can never be handled, and goes to `deadLetter`.
-   * @throws what is no such payload, or has no `deadLetter`
-   */
-  #invalid(error: unknown): Found {
-    const { deadLetter } = this.#setup.settings;
-    if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
-    const { eventName } = error;
-    if (eventName !== undefined) this.#pending.eventName = eventName;
-    if (!deadLetter) throw error;
-    return { ...UNIDENTIFIED, eventName, invalid: { error, deadLetter } };
+  #grouped(route: Route): Found {
+    try {
+      const group = groupOf(this.#setup.settings.oneAtATime, route, this.#delivery.tenant);
+      return group === undefined ? route : { ...route, group };
+    } catch (error) {
+      return { ...route, invalid: error as WebhookError };
+    }
   }
 
   #note({ eventName, callId, key }: Route): void {
@@ -217,40 +197,21 @@ export class EventRun implements RunningDelivery {
    * @throws WebhookError if it failed; its lease is released, unless the store could not be asked
    */
   async #handle(found: Found, attempt: number, lease: Lease): Promise<Result> {
-    const { fieldNames } = this.#setup.settings;
-    const { sensitiveData } = found;
-    const transactions = (this.#transactions = new Transactions(lease));
-    let failure: { error: unknown } | undefined;
-    const isCrashLooping = this.#isCrashLooping(attempt);
-    try {
-      if (isCrashLooping) throw stuck(attempt);
-      const context = new DeliveryContext(
-        this.#delivery,
-        found,
+    if (this.#isCrashLooping(attempt)) return this.#fail(stuck(attempt), found, attempt, lease);
+    this.#end = await runAndSettle(
+      {
+        delivery: this.#delivery,
+        route: found,
         attempt,
-        fieldNames,
-        this.#abort,
-        transactions,
-      );
-      await runHandler(found, context);
-    } catch (error) {
-      failure = { error };
-    }
-    if (found.handle && !isCrashLooping)
-      this.#pending.handlerMs = performance.now() - lease.takenAt;
-    transactions.end();
-
-    if (transactions.called) {
-      const thrown = failure && ({ source: 'handler', ...failure, sensitiveData } as const);
-      const isCommitted = await settleTransactions(transactions, lease).catch((error: unknown) => {
-        throw thrown ? alsoThrown(error, [thrown]) : error;
-      });
-      if (!isCommitted) failure ??= { error: notCommitted() };
-      else if (failure) {
-        this.#report('failed-after-commit', failure.error, found);
-        failure = undefined;
-      }
-    }
+        abort: this.#abort,
+        target: lease,
+        pending: this.#pending,
+        settle: (transactions) => settleTransactions(transactions, lease),
+        isLate: () => this.#isLate,
+      },
+      this.#setup.settings,
+    );
+    const { failure } = this.#end;
     return failure ? this.#fail(failure.error, found, attempt, lease) : { outcome: found.outcome };
   }
 
@@ -267,21 +228,29 @@ export class EventRun implements RunningDelivery {
 
   /** After the last attempt, the event goes to the dead letters. Before, it is free for the next one. */
   async #fail(error: unknown, found: Found, attempt: number, lease: Lease): Promise<Result> {
-    const { settings } = this.#setup;
-    const { deadLetter, maxAttempts } = settings;
+    const { deadLetter, maxAttempts } = this.#setup.settings;
     const failed = handlerFailed(error, found.sensitiveData);
     if (deadLetter) {
       // Nobody retries what is redriven, so its first failure is final.
       const isRedrive = this.#delivery.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, maxAttempts - attempt);
       this.#pending.attemptsLeft = left;
-      if (left === 0) {
-        const failure = { error, attempt, route: found };
-        const sinkError = await sendToDeadLetter(this.#delivery, failure, deadLetter, settings);
-        if (!sinkError) return { outcome: 'dead-lettered', error: failed };
-        alsoThrown(failed, [sinkError]);
-      }
+      if (left === 0) return this.#giveUp(error, failed, found, lease);
     }
+    await lease.release();
+    throw failed;
+  }
+
+  /**
+   * Hands the event over to the dead letters.
+   * @throws WebhookError `failed`, if they did not keep it; its lease is released
+   */
+  async #giveUp(error: unknown, failed: WebhookError, route: Found, lease: Lease): Promise<Result> {
+    const { deadLetter, now } = this.#setup.settings;
+    const { attempt = 1 } = this.#pending;
+    const letter = toDeadLetter(this.#delivery, { attempt, error, at: now(), route });
+    if (deadLetter && (await handOver(deadLetter, letter, failed, route.sensitiveData)))
+      return { outcome: 'dead-lettered', error: failed };
     await lease.release();
     throw failed;
   }
@@ -319,31 +288,6 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** Hands over what can never be handled. Nothing is leased for it. */
-  async #deadLetterAtOnce(
-    { error: invalid, deadLetter }: NonNullable<Found['invalid']>,
-    attempt: number,
-  ): Promise<Result> {
-    const { fieldNames, now } = this.#setup.settings;
-    const failure = { attempt, error: invalid, at: now() };
-    try {
-      await deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure));
-      return { outcome: 'dead-lettered', error: invalid };
-    } catch (error) {
-      const { text, origin } = sinkFailure(error, this.#delivery.rawBody, fieldNames);
-      const { eventName, issues, message } = invalid;
-      const both = `${message} The deadLetter sink failed as well: ${text}`;
-      const failed = new WebhookError('invalid-payload', both, { eventName, issues });
-      throw withOrigin(failed, ...originsOf(invalid), origin);
-    }
-  }
-
-  #report(kind: AfterCommit['kind'], error: unknown, route: Route): void {
-    const { attempt = 1 } = this.#pending;
-    const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
-    reportAfterCommit(failed, this.#setup.settings);
-  }
-
   /** The response was sent before the run ended: the handler is told so, and goes on. */
   goOnLate(reason: WebhookError): void {
     this.#isLate = true;
@@ -373,10 +317,6 @@ export class EventRun implements RunningDelivery {
     if (this.#isAbandoned) throw closed();
   }
 }
-
-/** A failure that came on top of others. */
-const alsoThrown = (error: unknown, thrown: readonly ErrorOrigin[]): unknown =>
-  error instanceof WebhookError ? withOrigin(error, ...originsOf(error), ...thrown) : error;
 
 const stuck = (attempt: number) =>
   new Error(

@@ -1,13 +1,7 @@
 import { defined } from '../defined.ts';
 import type { Delivery, Route } from '../delivery.ts';
-import { docsUrl, WebhookError, type ErrorOrigin } from '../errors.ts';
-import type { FieldNames } from '../events/call-details.ts';
-import { parsePayload } from '../events/events.ts';
 import type { DeliverySource } from '../outcomes.ts';
-import { describeError, loggedError } from '../report/error-text.ts';
-import { safeLogger } from '../report/logger.ts';
-import type { Redact } from '../report/redact.ts';
-import { deliveryFields } from '../report/reporter.ts';
+import { describeError } from '../report/error-text.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
@@ -174,22 +168,18 @@ interface LastFailure {
   error: unknown;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Absent if the payload is invalid. */
-  route?: Route | undefined;
+  route: Route;
 }
 
 /** A delivery that is given up, for the dead-letter sink. */
 export function toDeadLetter(
-  reason: DeadLetter['reason'],
   delivery: Delivery,
   { attempt, error, at, route }: LastFailure,
 ): DeadLetter {
-  const invalidEvent = error instanceof WebhookError ? error.eventName : undefined;
-  const { eventName = invalidEvent, callId, key } = route ?? {};
-  const isOurs = error instanceof WebhookError && !route;
+  const { eventName, callId, key, invalid, sensitiveData } = route;
   const { letterId: id, tenant, rawBody, webhookId, timestamp, source } = delivery;
   return {
-    reason,
+    reason: error === invalid ? 'invalid-payload' : 'handler-failed',
     rawBody: new Uint8Array(rawBody), // a sink that changes it must not change what a retry keeps
     webhookId,
     attempt,
@@ -198,50 +188,6 @@ export function toDeadLetter(
     ...defined({ id, tenant, eventName, callId, key }),
     timestamp: new Date(timestamp * 1000),
     failedAt: new Date(at),
-    errorText: isOurs ? error.message : describeError(error, route?.sensitiveData),
+    errorText: error === invalid && invalid ? invalid.message : describeError(error, sensitiveData),
   };
-}
-
-/** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
-export function sinkFailure(
-  error: unknown,
-  rawBody: Uint8Array,
-  fieldNames: FieldNames,
-): { text: string; origin: ErrorOrigin } {
-  const source = 'dead-letter';
-  try {
-    parsePayload(rawBody);
-  } catch {
-    const text = 'its error may quote the body and is withheld';
-    return { text, origin: { source, error, isWithheld: true } };
-  }
-  const sensitiveData = { rawBody, fieldNames };
-  return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
-}
-
-/**
- * Hands a delivery to `deadLetter` after its last attempt.
- * @returns what `deadLetter` threw
- */
-export async function sendToDeadLetter(
-  delivery: Delivery,
-  { error, attempt, route }: { error: unknown; attempt: number; route: Route },
-  deadLetter: DeadLetterSink,
-  { redact, now }: { readonly redact?: Redact | undefined; readonly now: () => number },
-): Promise<ErrorOrigin | undefined> {
-  const { sensitiveData } = route;
-  const { tenant, webhookId, log } = delivery;
-  try {
-    const failure = { attempt, error, at: now(), route };
-    await deadLetter(toDeadLetter('handler-failed', delivery, failure));
-    return undefined;
-  } catch (sinkError) {
-    const { text, err } = loggedError(sinkError, redact, sensitiveData);
-    const fields = deliveryFields({ tenant, webhookId, ...route, attempt });
-    safeLogger(log).error(
-      { ...fields, err, docs: docsUrl('outcomes.md#dead-lettered') },
-      `call-webhooks: The deadLetter sink failed: ${text}`,
-    );
-    return { source: 'dead-letter', error: sinkError, sensitiveData };
-  }
 }

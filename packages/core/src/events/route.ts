@@ -1,5 +1,5 @@
 import type { Handler, Route } from '../delivery.ts';
-import { type DeliveryContent, docsUrl, WebhookError, withOrigin } from '../errors.ts';
+import { type DeliveryContent, docsUrl, originsOf, WebhookError, withOrigin } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { settle } from '../report/hooks.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
@@ -18,7 +18,7 @@ import {
 import { FieldCheck } from './field-check.ts';
 import { type RouteOptions, wrapHandler } from './handlers.ts';
 import { namedHandlers } from './named.ts';
-import { type StandardSchema, validate } from './schema.ts';
+import { type SchemaIssue, type StandardSchema, validate } from './schema.ts';
 
 /** The route of a payload that is not identified and has no handler. */
 export const UNIDENTIFIED: Route = {
@@ -31,6 +31,12 @@ export const UNIDENTIFIED: Route = {
   outcome: 'ignored',
   handle: undefined,
 };
+
+/** The route of an event that has a name. */
+interface EventRoute extends Route {
+  readonly eventName: string;
+  readonly body: Record<string, unknown>;
+}
 
 interface RouteSettings extends RouteOptions {
   readonly fieldNames: FieldNames;
@@ -62,61 +68,37 @@ export class Routes {
   }
 
   /**
+   * Identifies a payload, and then checks it. One that can never be handled is identified as well, so
+   * that all deliveries of its event are known as one: its route says why it is `invalid`.
    * @param tenant whose event it is: other tenants' events never have its key
-   * @throws WebhookError `invalid-payload`: the body is not JSON in UTF-8, or a payload that would be
-   *   handled does not match your schema
    */
   find(rawBody: Uint8Array, tenant: string | undefined): Route | Promise<Route> {
-    const body = parsePayload(rawBody);
-    const content = { rawBody, fieldNames: this.#settings.fieldNames };
-    const eventName = isRecord(body) ? body['eventName'] : undefined;
-    if (typeof eventName === 'string') {
-      const fields = body as Record<string, unknown>;
-      const schema = this.#schemaOf(eventName);
-      return schema
-        ? this.#validatedRoute(eventName, fields, schema, tenant, content)
-        : this.#eventRoute(eventName, fields, this.#typed(eventName, fields), tenant, content);
+    let body: unknown;
+    try {
+      body = parsePayload(rawBody);
+    } catch (error) {
+      return { ...UNIDENTIFIED, invalid: invalidPayload(error) };
     }
-    const { custom } = this.#settings;
+    const { custom, fieldNames } = this.#settings;
+    const content = { rawBody, fieldNames };
+    const eventName = isRecord(body) ? body['eventName'] : undefined;
+    if (typeof eventName === 'string')
+      return this.#checked(
+        this.#eventRoute(eventName, body as Record<string, unknown>, tenant, content),
+        content,
+      );
     if (custom) return this.#customRoute(body, custom, tenant, content);
     const handle = this.#onUnhandled;
     const outcome = handle ? 'handled' : 'ignored';
     return { ...UNIDENTIFIED, body, event: body, sensitiveData: content, outcome, handle };
   }
 
-  /** The user's schema of an event that has a handler: what nobody handles is never refused. */
-  #schemaOf(eventName: string): StandardSchema | undefined {
-    return this.#handlers.has(eventName) ? this.#schemas.get(eventName) : undefined;
-  }
-
-  async #validatedRoute(
-    eventName: string,
-    body: Record<string, unknown>,
-    schema: StandardSchema,
-    tenant: string | undefined,
-    content: DeliveryContent,
-  ): Promise<Route> {
-    const { includeSchemaValues = false } = this.#settings;
-    const event = await validate(schema, body, content, eventName, includeSchemaValues);
-    const sensitiveData = { ...content, made: copyOf(event) };
-    return this.#eventRoute(eventName, body, event, tenant, sensitiveData);
-  }
-
-  /** An event of the service as its type promises it, any other as it is. */
-  #typed(eventName: string, event: Record<string, unknown>): Record<string, unknown> {
-    if (!this.#handlers.has(eventName) || !isKnownEvent(eventName)) return event;
-    if (eventName === 'call:recording-available') checkIdentity(event);
-    else this.fieldCheck.check(eventName, event);
-    return typedEvent(eventName, event);
-  }
-
   #eventRoute(
     eventName: string,
     body: Record<string, unknown>,
-    event: unknown,
     tenant: string | undefined,
     sensitiveData: DeliveryContent,
-  ): Route {
+  ): EventRoute {
     const handle = this.#handlers.get(eventName) ?? this.#onUnhandled;
     const { callId } = body;
     const key = eventKey(body);
@@ -125,11 +107,36 @@ export class Routes {
       callId: typeof callId === 'string' ? callId : undefined,
       key: key === undefined ? undefined : tenantKey(tenant, key),
       body,
-      event,
+      event: body,
       sensitiveData,
       outcome: handle ? 'handled' : 'ignored',
       handle,
     };
+  }
+
+  /** The event as its schema or its type promises it. What nobody handles is never refused. */
+  #checked(route: EventRoute, content: DeliveryContent): Route | Promise<Route> {
+    const { eventName, body } = route;
+    if (!this.#handlers.has(eventName)) return route;
+    const schema = this.#schemas.get(eventName);
+    if (schema) return this.#validated(route, schema, content);
+    if (!isKnownEvent(eventName)) return route;
+    const invalid = eventName === 'call:recording-available' ? checkIdentity(body) : undefined;
+    if (invalid) return { ...route, invalid };
+    if (eventName !== 'call:recording-available') this.fieldCheck.check(eventName, body);
+    const event = typedEvent(eventName, body);
+    return event === body ? route : { ...route, event };
+  }
+
+  async #validated(route: Route, schema: StandardSchema, content: DeliveryContent): Promise<Route> {
+    const { eventName, body } = route;
+    const { includeSchemaValues = false } = this.#settings;
+    try {
+      const event = await validate(schema, body, content, eventName, includeSchemaValues);
+      return { ...route, event, sensitiveData: { ...content, made: copyOf(event) } };
+    } catch (error) {
+      return { ...route, invalid: invalidPayload(error) };
+    }
   }
 
   async #customRoute(
@@ -138,22 +145,26 @@ export class Routes {
     tenant: string | undefined,
     content: DeliveryContent,
   ): Promise<Route> {
-    const { includeSchemaValues = false } = this.#settings;
-    const event = schema
-      ? await validate(schema, body, content, undefined, includeSchemaValues)
-      : body;
-    const sensitiveData = schema ? { ...content, made: copyOf(event) } : content;
-    const found = key && textOf('custom.key', () => key(event), sensitiveData);
-    if (found !== undefined) this.#checkRounded(found, body);
-    return {
+    const unchecked: Route = {
       ...UNIDENTIFIED,
-      key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),
       body,
-      event,
-      sensitiveData,
+      event: body,
+      sensitiveData: content,
       outcome: 'handled',
       handle: this.#handleCustom,
     };
+    const route = schema ? await this.#validated(unchecked, schema, content) : unchecked;
+    const withKey = (found: string | undefined): Route =>
+      found === undefined ? route : { ...route, key: tenantKey(tenant, `custom:${found}`) };
+    if (!key) return route;
+    if (route.invalid) return withKey(keyOfRefused(key, body, route.invalid));
+    try {
+      const found = textOf('custom.key', () => key(route.event), route.sensitiveData);
+      if (found !== undefined) this.#checkRounded(found, body);
+      return withKey(found);
+    } catch (error) {
+      return { ...route, invalid: invalidPayload(error) };
+    }
   }
 
   /** Warns, once, of a key with a number that `JSON.parse` has rounded: another event may have the same. */
@@ -171,11 +182,21 @@ export class Routes {
  * A recording that names neither itself nor its call cannot be used for anything. An id of another
  * type is accepted: the handler has it in `context.body`.
  */
-function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>): void {
-  if ([eventId, callId].some((id) => id !== undefined && id !== null && id !== '')) return;
-  throw new WebhookError('invalid-payload', 'The event has neither an eventId nor a callId.', {
-    eventName: eventName as string,
-  });
+function checkIdentity({
+  eventName,
+  eventId,
+  callId,
+}: Record<string, unknown>): WebhookError | undefined {
+  if ([eventId, callId].some((id) => id !== undefined && id !== null && id !== ''))
+    return undefined;
+  const message = 'The event has neither an eventId nor a callId.';
+  return new WebhookError('invalid-payload', message, { eventName: eventName as string });
+}
+
+/** @throws what is not about the payload */
+function invalidPayload(error: unknown): WebhookError {
+  if (error instanceof WebhookError && error.code === 'invalid-payload') return error;
+  throw error;
 }
 
 /** What `oneAtATime` groups by: the payload that the handler gets. */
@@ -189,15 +210,15 @@ export interface GroupedEvent {
 export type OneAtATime = true | ((event: GroupedEvent) => string | null | undefined);
 
 /**
- * The group of an event that has a handler.
+ * The group of an event that has a handler and can be handled.
  * @throws WebhookError `invalid-payload` if the user's function throws or gives no usable text
  */
 export function groupOf(
   oneAtATime: OneAtATime | undefined,
-  { handle, callId, event, sensitiveData }: Route,
+  { handle, callId, event, invalid, sensitiveData }: Route,
   tenant: string | undefined,
 ): string | undefined {
-  if (oneAtATime === undefined || !handle) return undefined;
+  if (oneAtATime === undefined || !handle || invalid) return undefined;
   const group =
     oneAtATime === true
       ? usable(callId) // What is too long for a key or empty identifies no call.
@@ -228,6 +249,54 @@ function textOf(
   throw new WebhookError(
     'invalid-payload',
     `${option} must return a text of 1 to ${String(MAX_KEY_LENGTH)} characters at once, or undefined.`,
+  );
+}
+
+/**
+ * The key of a payload that its schema refused: only if the schema found nothing wrong with the fields
+ * that `key` reads. A key of missing or wrong fields could be that of many payloads, and all but the
+ * first would be lost.
+ */
+function keyOfRefused(
+  key: (payload: never) => unknown,
+  body: unknown,
+  invalid: WebhookError,
+): string | undefined {
+  const refused = refusedPaths(invalid);
+  let isSure = refused !== undefined;
+  const read = (value: unknown, path: readonly PropertyKey[]): unknown => {
+    if (!isSure) return value;
+    if (typeof value === 'object' && value !== null)
+      return new Proxy(value, {
+        get(target, name) {
+          if (Object.hasOwn(target, name)) return read(Reflect.get(target, name), [...path, name]);
+          isSure = false;
+          return Reflect.get(target, name) as unknown;
+        },
+      });
+    const isWrong = refused?.some((wrong) => wrong.every((name, at) => name === path[at]));
+    if (isWrong === true || (value !== 0 && !value)) isSure = false;
+    return value;
+  };
+  try {
+    const text = key(read(body, []) as never);
+    void settle(text, () => undefined); // a promise that rejects must not end the process
+    return isSure ? usable(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** So many issues are compared with the fields of a key: more make the payload an unknown one. */
+const MAX_REFUSED = 100;
+
+/** Where the issues of a schema are; `undefined` if it threw instead of saying so, or has too many. */
+function refusedPaths(invalid: WebhookError): string[][] | undefined {
+  const [origin] = originsOf(invalid);
+  const issues = origin?.error instanceof WebhookError ? origin.error.cause : undefined;
+  if (!Array.isArray(issues) || issues.length > MAX_REFUSED) return undefined;
+  return (issues as SchemaIssue[]).map(({ path = [] }) =>
+    path.map((part) => String(typeof part === 'object' ? part.key : part)),
   );
 }
 

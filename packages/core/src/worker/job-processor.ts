@@ -1,24 +1,25 @@
 import * as z from 'zod/mini';
 import { fromBase64 } from '#platform';
 import { checkAgainst, option } from '../check-options.ts';
-import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import { toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import { handOver } from '../dead-letters/hand-over.ts';
 import { defined } from '../defined.ts';
 import type { Delivery, HandlerContext, Route } from '../delivery.ts';
-import { originsOf, WebhookError, withOrigin } from '../errors.ts';
-import { DeliveryContext, LazySignal } from '../events/context.ts';
-import { handlerFailed, runHandler, type ExtraEvents } from '../events/handlers.ts';
+import { type DeliveryContent, WebhookError, withOrigin } from '../errors.ts';
+import { LazySignal } from '../events/context.ts';
+import { handlerFailed, type ExtraEvents } from '../events/handlers.ts';
 import { Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
+import { runAndSettle } from '../handler-run.ts';
 import { type HandlerOptions, handlerShape } from '../options.ts';
 import type { OutcomeCode } from '../outcome-table.ts';
 import type { Outcome, PendingOutcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
-import { reportAfterCommit, Reporter, withWarnings } from '../report/reporter.ts';
+import { Reporter, withWarnings } from '../report/reporter.ts';
 import type { OutcomeLog } from '../store/outcome-log.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
-import { notCommitted, Transactions } from '../store/transactions.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
 
 /** What a queue's engine knows about one run of a job. */
@@ -110,7 +111,7 @@ export function createJobProcessor<
   };
   const checked = checkAgainst(z.strictObject(shape), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
-  const { fieldNames, logger, deadLetter, redact, log } = settings;
+  const { logger, deadLetter, redact, log } = settings;
   const routes = new Routes(settings);
   let inFlight = 0;
   const writer =
@@ -147,14 +148,14 @@ export function createJobProcessor<
     // An engine that decides about the last attempt has a limit of its own.
     const { maxRuns = job.isLastAttempt === undefined ? settings.maxRuns : undefined } = job;
     const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
-    const { tenant, webhookId, eventName, key } = queued;
+    const { tenant, webhookId, eventName, callId, key } = queued;
     const pending: PendingOutcome = {
       source: 'queue',
       webhookId,
       attempt,
       lagMs: Math.max(0, Date.now() - queued.receivedAt),
       queued: true,
-      ...defined({ tenant, eventName, key }),
+      ...defined({ tenant, eventName, callId, key }),
     };
     let delivery: Delivery | undefined;
     let route: Route | undefined;
@@ -163,9 +164,10 @@ export function createJobProcessor<
     inFlight += 1;
     try {
       delivery = deliveryOf(queued, logger);
-      route = withQueuedKey(await routes.find(delivery.rawBody, tenant), queued);
-      const { callId } = route;
-      Object.assign(pending, defined({ eventName: route.eventName, key: route.key, callId }));
+      route = identified(await routes.find(delivery.rawBody, tenant), queued);
+      const { eventName, callId, key } = route;
+      Object.assign(pending, defined({ eventName, callId, key }));
+      if (route.invalid) throw route.invalid;
       if (abandonReason) throw abandonReason;
       await handle(route, delivery, attempt, job, pending);
       code = route.outcome;
@@ -175,9 +177,9 @@ export function createJobProcessor<
       const isFinal = code === 'invalid-payload' || isLastAttempt || abandonReason !== undefined;
       if (!isFinal || thrown instanceof UnsettledRun) result = { status: 'retry', error };
       else {
-        const failure = { attempt, error: thrown, at: Date.now(), route };
-        const letter = delivery && toDeadLetter(code, delivery, failure);
-        result = await deadLetterOrRetry(letter, delivery, error, abandonReason);
+        const failure = { attempt, error: thrown, at: Date.now() };
+        const letter = delivery && route && toDeadLetter(delivery, { ...failure, route });
+        result = await deadLetterOrRetry(letter, error, route?.sensitiveData, abandonReason);
       }
       if (result.status === 'dead') code = 'dead-lettered';
       if (result.status === 'dead' || isLastAttempt) pending.attemptsLeft = 0;
@@ -189,11 +191,7 @@ export function createJobProcessor<
     return { result, outcome: reporter.report(startedAt, pending, end, logger, false, maxRuns) };
   }
 
-  /**
-   * Runs the handler, which may call `completeIn`. Only the engine knows whether its transaction was
-   * committed: a handler may ignore a rollback, or fail after the commit.
-   * @throws what the handler threw, if the job is not completed; `UnsettledRun`
-   */
+  /** @throws what the handler threw, if the job is not completed; `UnsettledRun` */
   async function handle(
     route: Route,
     delivery: Delivery,
@@ -201,62 +199,55 @@ export function createJobProcessor<
     { signal, transaction }: WorkerJob,
     pending: PendingOutcome,
   ): Promise<void> {
-    const transactions = new Transactions(transaction);
     const taken = new LazySignal();
-    const context = new DeliveryContext(delivery, route, attempt, fieldNames, taken, transactions);
     const abort = () => {
       taken.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    let failure: { error: unknown } | undefined;
-    const startedAt = performance.now();
-    try {
-      await runHandler(route, context);
-    } catch (error) {
-      failure = { error };
-    }
-    if (route.handle) pending.handlerMs = performance.now() - startedAt;
-    signal?.removeEventListener('abort', abort);
-    transactions.end();
-
-    const report = (kind: 'failed-after-commit' | 'late-transaction', error: unknown) => {
-      reportAfterCommit({ error, kind, route, delivery, attempt, late: false }, settings);
-    };
-    if (transaction && transactions.mayBeDone && (await isCompleted(transaction))) {
-      if (failure) report('failed-after-commit', failure.error);
-    } else if (transactions.leaseLost)
-      throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
-    else if (failure) throw failure.error;
-    else if (transactions.called) throw notCommitted();
-    transactions.onLateCall((error) => report('late-transaction', error));
+    const run = { delivery, route, attempt, abort: taken, target: transaction, pending };
+    const { failure, reportLateCalls } = await runAndSettle(
+      {
+        ...run,
+        settle: async (transactions) => {
+          signal?.removeEventListener('abort', abort);
+          if (transaction && transactions.mayBeDone && (await isCompleted(transaction)))
+            return true;
+          if (!transactions.leaseLost) return false;
+          throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
+        },
+        isLate: () => false,
+      },
+      settings,
+    ).finally(() => signal?.removeEventListener('abort', abort));
+    if (failure) throw failure.error;
+    reportLateCalls();
   }
 
-  /** @param letter absent, as the delivery is, if the job has none */
+  /** @param letter absent if the job has no delivery */
   async function deadLetterOrRetry(
     letter: DeadLetter | undefined,
-    delivery: Delivery | undefined,
-    failure: WebhookError,
+    failed: WebhookError,
+    content: DeliveryContent | undefined,
     abandonReason: Error | undefined,
   ): Promise<JobResult> {
-    if (!letter || !delivery) return { status: 'dead', error: failure };
-    try {
-      await deadLetter?.(letter);
-      return { status: 'dead', error: failure };
-    } catch (thrown) {
-      const { text, origin } = sinkFailure(thrown, delivery.rawBody, fieldNames);
-      const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
-      const error = storable(new WebhookError('handler-failed', both));
-      withOrigin(error, ...originsOf(failure), origin);
-      const { message } = abandonReason ?? failure;
-      return { status: 'retry', error, abandonReason: message };
-    }
+    const { message } = abandonReason ?? failed;
+    if (!letter || !deadLetter || (await handOver(deadLetter, letter, failed, content)))
+      return { status: 'dead', error: failed };
+    return { status: 'retry', error: storable(failed), abandonReason: message };
   }
 }
 
-/** The receiver may know a key that this worker cannot make, as with a `custom.key` of its own. */
-const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
-  route.key === undefined && key !== undefined ? { ...route, key } : route;
+/**
+ * What the receiver knew of the event, this worker may be unable to tell: it may have other options, or
+ * the payload is one that it can't read.
+ */
+const identified = (route: Route, { eventName, callId, key }: QueuedDelivery): Route => ({
+  ...route,
+  eventName: route.eventName ?? eventName,
+  callId: route.callId ?? callId,
+  key: route.key ?? key,
+});
 
 /** @param abandonReason the message of an earlier failure, or what the engine says */
 function failureOf(
@@ -268,7 +259,7 @@ function failureOf(
     const failure = storable(new WebhookError('handler-failed', abandonReason.message));
     return withOrigin(failure, { source: 'handler', error });
   }
-  if (error instanceof WebhookError && !route) return error;
+  if (error instanceof WebhookError && (!route || error === route.invalid)) return storable(error);
   return storable(handlerFailed(error, route?.sensitiveData));
 }
 

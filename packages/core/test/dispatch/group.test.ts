@@ -301,9 +301,7 @@ describe('a sink that fails for an invalid payload', () => {
   it('is reported beside the first failure, without personal data', async () => {
     const sinkError = new Error('no row for Ada Lovelace');
     const { errors, message } = await sinkFailure(event, sinkError);
-    expect(message).toBe(
-      `${invalid} The deadLetter sink failed as well: Error: no row for [redacted]`,
-    );
+    expect(message).toBe(`${invalid} The deadLetter sink failed: Error: no row for [redacted]`);
     expect(errors.at(-1)).toEqual({ source: 'dead-letter', error: sinkError });
   });
 

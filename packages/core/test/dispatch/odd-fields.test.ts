@@ -5,11 +5,12 @@ import type { HandlerOptions } from '../../src/index.ts';
 import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
-const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console }).find(
-    bytes(JSON.stringify(payload)),
-    undefined,
-  );
+const find = async (payload: unknown, options: unknown = {}) => {
+  const routes = new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console });
+  const route = await routes.find(bytes(JSON.stringify(payload)), undefined);
+  if (route.invalid) throw route.invalid;
+  return route;
+};
 
 describe('an event with missing or odd fields', () => {
   describe.each(Object.keys(RECORDING).filter((field) => field !== 'eventName'))(

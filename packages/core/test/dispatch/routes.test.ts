@@ -7,11 +7,12 @@ import { createJobProcessor } from '../../src/stores.ts';
 import { bytes, createTestReceiver, Lines, NOW, RECORDING, SECONDS, STARTED } from '../support.ts';
 
 const handler = () => undefined;
-const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console }).find(
-    bytes(JSON.stringify(payload)),
-    undefined,
-  );
+const find = async (payload: unknown, options: unknown = {}) => {
+  const routes = new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console });
+  const route = await routes.find(bytes(JSON.stringify(payload)), undefined);
+  if (route.invalid) throw route.invalid;
+  return route;
+};
 const refused = expect.objectContaining({ code: 'invalid-payload' }) as unknown;
 
 describe('Routes', () => {

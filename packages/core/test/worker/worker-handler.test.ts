@@ -85,7 +85,7 @@ describe('createWorkerHandler', () => {
     const work = createWorkerHandler({ logger, deadLetter });
     const invalid = queued(bytes('{'));
     await expect(work(invalid)).rejects.toMatchObject({
-      code: 'handler-failed', // so it is retried
+      code: 'invalid-payload',
       message: expect.stringContaining('The deadLetter sink failed'),
     });
     await expect(work(invalid, { attempt: 2 })).rejects.toMatchObject({ code: 'invalid-payload' });
