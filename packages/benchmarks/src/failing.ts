@@ -79,10 +79,12 @@ export async function measure(options: BenchOptions): Promise<Result> {
       const id = body + root;
       const started = processes.get(id) ?? ContenderProcess.start(import.meta.url, [body, root]);
       processes.set(id, started);
-      const process = await started;
+      const contender = await started;
       return {
-        turn: async () => ({ 'CPU ms': await process.ask<number>('deliver', [error, deliveries]) }),
-        stop: () => process.stop(),
+        turn: async () => ({
+          'CPU ms': await contender.ask<number>('deliver', [error, deliveries]),
+        }),
+        stop: () => contender.stop(),
       };
     };
   const contenders: Record<string, Start> = {};

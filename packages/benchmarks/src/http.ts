@@ -161,9 +161,9 @@ async function startServer(
 ): Promise<Running> {
   const scheme = schemeOf(name);
   const requests = quick ? 40 : 1_000;
-  const process = await ContenderProcess.start(import.meta.url, [name, root]);
-  const usage = () => process.ask<{ cpu: number; handled: number }>('usage');
-  const port = await process.ask<number>('port');
+  const contender = await ContenderProcess.start(import.meta.url, [name, root]);
+  const usage = () => contender.ask<{ cpu: number; handled: number }>('usage');
+  const port = await contender.ask<number>('port');
   const senders = await Promise.all(connections.map((count) => Sender.open(port, count, RESPONSE)));
   return {
     async turn() {
@@ -182,7 +182,7 @@ async function startServer(
     },
     async stop() {
       for (const sender of senders) sender.close();
-      await process.stop();
+      await contender.stop();
     },
   };
 }

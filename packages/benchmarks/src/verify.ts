@@ -78,10 +78,10 @@ export async function measure(options: BenchOptions): Promise<Result> {
   const start =
     (name: string): Start =>
     async (root) => {
-      const process = await ContenderProcess.start(import.meta.url, [name, root]);
+      const contender = await ContenderProcess.start(import.meta.url, [name, root]);
       return {
-        turn: async () => ({ 'CPU µs': await process.ask<number>('verify', operations) }),
-        stop: () => process.stop(),
+        turn: async () => ({ 'CPU µs': await contender.ask<number>('verify', operations) }),
+        stop: () => contender.stop(),
       };
     };
   const contenders = Object.fromEntries(Object.keys(VERIFY).map((name) => [name, start(name)]));

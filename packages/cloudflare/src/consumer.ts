@@ -145,7 +145,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
       'Invalid options of createQueueConsumer: pass deadLetter or deadQueue. Cloudflare keeps nothing of a job that was given up.',
       { docs: docsUrl('queues.md#cloudflare-queues') },
     );
-  const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
+  const processJob = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const bodies = largeBodiesIn('createQueueConsumer', largeBodies);
   const delay = exponentialBackoff(settings.backoff);
   const secondsAfter = (attempt: number) =>
@@ -185,7 +185,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
     const { maxRuns } = settings;
     // Past maxRuns it is run all the same: its earlier deliveries may have ended before its job began.
     const isLastAttempt = attempt >= maxRuns;
-    return process(delivery, { attempt, maxRuns, isLastAttempt, abandonReason, signal });
+    return processJob(delivery, { attempt, maxRuns, isLastAttempt, abandonReason, signal });
   }
 
   /** Runs the job of a message, and acknowledges or retries the message. Never rejects. */

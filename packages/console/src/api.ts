@@ -1,6 +1,6 @@
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
 import type { Overview, ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
-import { DeadLetterReader, withAttempts } from './dead-letters.ts';
+import { DeadLetterDesk, withAttempts } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
 import { invalid, RequestError } from './http/answer.ts';
 import type { KnownOperator } from './http/operator.ts';
@@ -29,7 +29,7 @@ export class Api {
   readonly #settings: ConsoleSettings;
   readonly #log: (action: ConsoleAction) => void;
   readonly #overview: OverviewReader;
-  readonly #letters: DeadLetterReader | undefined;
+  readonly #letters: DeadLetterDesk | undefined;
   readonly #deliveries: DeliveryReader;
   readonly #isShared: boolean;
   readonly #redrive: SharedTask<RedriveTask>;
@@ -42,7 +42,7 @@ export class Api {
     this.#settings = settings;
     this.#log = log;
     this.#overview = new OverviewReader(settings);
-    this.#letters = deadLetters && new DeadLetterReader(deadLetters, logger);
+    this.#letters = deadLetters && new DeadLetterDesk(deadLetters, logger);
     this.#deliveries = new DeliveryReader(settings, this.#letters);
     this.#isShared = isShared;
     this.#redrive = new SharedTask(store, 'console/redrive', logger, clock);
@@ -65,7 +65,7 @@ export class Api {
     ],
     [
       '/api/dead-letters',
-      { GET: ({ query }) => this.#reader.page(queryOf(REQUESTS.deadLetters, query)) },
+      { GET: ({ query }) => this.#desk.page(queryOf(REQUESTS.deadLetters, query)) },
     ],
     ['/api/dead-letters/*', { GET: (call) => this.#letter(call) }],
     ['/api/dead-letters/*/reveal', { POST: (call) => this.#reveal(call) }],
@@ -105,7 +105,7 @@ export class Api {
     return this.#overview.read();
   }
 
-  get #reader(): DeadLetterReader {
+  get #desk(): DeadLetterDesk {
     if (this.#letters) return this.#letters;
     throw new RequestError(
       'not-configured',
@@ -114,13 +114,13 @@ export class Api {
   }
 
   async #letter(call: Call) {
-    const letter = await this.#reader.detail(idOf(call));
+    const letter = await this.#desk.detail(idOf(call));
     return withAttempts(letter, await this.#deliveries.failures(letter));
   }
 
   async #reveal(call: Call) {
     const letterId = idOf(call);
-    const detail = await this.#reader.detail(letterId, true);
+    const detail = await this.#desk.detail(letterId, true);
     // Before anybody sees it.
     this.#log({ action: 'reveal', by: call.operator.name, letterId });
     return detail;
@@ -128,7 +128,7 @@ export class Api {
 
   async #remove(call: Call) {
     const letterId = idOf(call);
-    const removed = await this.#reader.remove(letterId);
+    const removed = await this.#desk.remove(letterId);
     if (removed) this.#log({ action: 'remove', by: call.operator.name, letterId });
     return { removed };
   }
@@ -143,13 +143,13 @@ export class Api {
   }
 
   async #startRedrive({ body, operator }: Call): Promise<Tasks> {
-    const reader = this.#reader;
+    const desk = this.#desk;
     const { waitMs: wait = 0, ...given } = checked(REQUESTS.redrive, body);
     const what = whatOf(given);
     const by = operator.name;
-    const cause = 'filter' in what ? await reader.causeText(what.filter) : undefined;
+    const cause = 'filter' in what ? await desk.causeText(what.filter) : undefined;
     const done = await this.#redrive.start(by, newRedrive(what, cause), (task, signal) =>
-      runRedrive(what, task, signal, this.#settings, reader),
+      runRedrive(what, task, signal, this.#settings, desk),
     );
     const letters = 'ids' in what && { letters: what.ids.length };
     this.#log({ action: 'redrive', by, ...letters, ...(cause !== undefined && { cause }) });

@@ -39,7 +39,7 @@ interface Found {
 }
 
 /** Lists, shows and removes dead letters. */
-export class DeadLetterReader {
+export class DeadLetterDesk {
   readonly kind: 'store' | 'jobs';
   readonly #letters: DeadLetters | DeadJobs;
   readonly #logger: Logger;

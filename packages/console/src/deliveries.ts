@@ -15,7 +15,7 @@ import type {
   DeliveryDetail,
   DeliveryRow,
 } from './api-types.ts';
-import type { DeadLetterReader } from './dead-letters.ts';
+import type { DeadLetterDesk } from './dead-letters.ts';
 import { RequestError } from './http/answer.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeliveriesQuery } from './requests.ts';
@@ -45,9 +45,9 @@ interface LetterKey {
 /** Reads deliveries of all processes from the log, and the states of events from the store. */
 export class DeliveryReader {
   readonly #settings: ConsoleSettings;
-  readonly #letters: DeadLetterReader | undefined;
+  readonly #letters: DeadLetterDesk | undefined;
 
-  constructor(settings: ConsoleSettings, letters: DeadLetterReader | undefined) {
+  constructor(settings: ConsoleSettings, letters: DeadLetterDesk | undefined) {
     this.#settings = settings;
     this.#letters = letters;
   }

@@ -2,7 +2,7 @@ import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import { redrive, type RedriveProgress, type StoreRetry } from '@call-webhooks/recovery';
 import type { RedriveTask } from './api-types.ts';
-import type { DeadLetterReader } from './dead-letters.ts';
+import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
 import { sum } from './overview.ts';
@@ -33,7 +33,7 @@ export async function runRedrive(
   task: RedriveTask,
   signal: AbortSignal,
   settings: ConsoleSettings,
-  reader: DeadLetterReader,
+  desk: DeadLetterDesk,
 ): Promise<void> {
   const { receiver, clock, logger, redrive: options } = settings;
   const onRetry = ({ error, pauseMs }: StoreRetry) => {
@@ -43,7 +43,7 @@ export async function runRedrive(
   const onProgress = ({ result }: RedriveProgress) => {
     task.counts[result] += 1;
   };
-  const ids = 'ids' in what ? what.ids : await reader.ids(what.filter, { clock, signal, onRetry });
+  const ids = 'ids' in what ? what.ids : await desk.ids(what.filter, { clock, signal, onRetry });
   task.total = ids.length;
   const shared = { ids, onProgress, onRetry, signal, clock, concurrency: options.concurrency };
   const letters = settings.deadLetters as DeadLetters | DeadJobs;
@@ -52,7 +52,7 @@ export async function runRedrive(
       await redrive({ ...options, ...shared, receiver, deadLetters: letters });
     else await redrive({ ...shared, deadJobs: letters });
   } finally {
-    reader.refresh();
+    desk.refresh();
   }
   const run = sum(Object.values({ ...task.counts }));
   if (run < ids.length) signal.throwIfAborted();

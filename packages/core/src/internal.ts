@@ -35,5 +35,6 @@ export { sha256, tenantKey } from './store/keys.ts';
 export { bucketEnd, durationBucket } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
-export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';
+export { DEFAULT_GRACE_MS } from './worker/polling-worker.ts';
+export { RunningJobs } from './worker/running-jobs.ts';
 export { WorkerNotes } from './worker/worker-health.ts';

@@ -65,12 +65,12 @@ const ACTIVE = Symbol.for(SCOPE);
  */
 export function instrument(options: InstrumentOptions = {}): Telemetry {
   const settings = checkOptions('instrument', rules(), options);
-  const process = globalThis as { [ACTIVE]?: Telemetry | undefined };
-  if (process[ACTIVE]) {
+  const shared = globalThis as { [ACTIVE]?: Telemetry | undefined };
+  if (shared[ACTIVE]) {
     diag.warn(
       `${SCOPE}: instrument() was called before, and covers the whole process. This call changes nothing; close() ends the first one.`,
     );
-    return { around: process[ACTIVE].around, close: () => undefined };
+    return { around: shared[ACTIVE].around, close: () => undefined };
   }
   const { tracerProvider, meterProvider } = settings;
   const labels = new EventLabels();
@@ -85,9 +85,9 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
     close() {
       listeners.close();
       stopGauges();
-      if (process[ACTIVE] === telemetry) process[ACTIVE] = undefined;
+      if (shared[ACTIVE] === telemetry) shared[ACTIVE] = undefined;
     },
   };
-  process[ACTIVE] = telemetry;
+  shared[ACTIVE] = telemetry;
   return telemetry;
 }

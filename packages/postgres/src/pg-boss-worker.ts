@@ -93,7 +93,7 @@ export function createPgBossWorker<
   });
   checkBoss('createPgBossWorker', boss);
   const { queue, deadQueue = deadQueueOf(queue) } = settings;
-  const process = createJobProcessor(handlers);
+  const processJob = createJobProcessor(handlers);
   const log = safeLogger(handlers.logger ?? console);
   const queues = { boss, queue, deadQueue, schema: settings.schema };
   // pg-boss 12 always sorts by priority, and warns about the option.
@@ -103,7 +103,8 @@ export function createPgBossWorker<
   function polledJob(given: unknown): PolledJob {
     const job = fetchedJob(given);
     const limit = maxRunsOf(job);
-    if (limit !== undefined) return new LeasedJobRun(leasedJob(job, limit, queues), process, log);
+    if (limit !== undefined)
+      return new LeasedJobRun(leasedJob(job, limit, queues), processJob, log);
     const leased = { ...leasedJob(job, 1, queues), complete: () => continueJob(job, queues) };
     return new LeasedJobRun(leased, () => Promise.resolve({ status: 'done' }), log);
   }
@@ -111,7 +112,7 @@ export function createPgBossWorker<
   return startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
-    onClosed: () => process.close(),
+    onClosed: () => processJob.close(),
     async take(limit) {
       if (!isReady) await createQueues(boss, queue, deadQueue);
       isReady = true;

@@ -2,7 +2,7 @@ import type { Delivery, DeliverySummary, DeliveryView } from '@call-webhooks/sim
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { EXIT } from '../errors.ts';
-import { causeOf } from '../http/effects.ts';
+import { attemptFailure } from '../http/effects.ts';
 import { wholeNumber } from '../input/options.ts';
 import { answerText, attemptWriter, localUrl, resultText } from '../simulator/attempt-lines.ts';
 import {
@@ -150,7 +150,7 @@ function attemptDetails(
   const { bold, cyan, dim, yellow } = colors;
   const { number, startedAt, tookMs = 0, request, chaos } = attempt;
   const response = attempt.response ?? attempt.droppedResponse;
-  const cause = causeOf(attempt);
+  const cause = attemptFailure(attempt);
   const lines = [
     join(
       [

@@ -182,7 +182,12 @@ interface Cause {
 }
 
 /** The cause of a failed attempt. @returns undefined for one that succeeded or is in flight */
-export function causeOf({ result, response, outcome, dropped }: AttemptSummary): Cause | undefined {
+export function attemptFailure({
+  result,
+  response,
+  outcome,
+  dropped,
+}: AttemptSummary): Cause | undefined {
   if (!result || !response || result.next === 'acknowledged' || dropped) return undefined;
   if (outcome !== undefined && Object.hasOwn(OUTCOMES, outcome))
     return { when: OUTCOMES[outcome as OutcomeCode].when, topic: outcome };

@@ -1,5 +1,5 @@
 import type { AttemptSummary, DeliverySummary } from '@call-webhooks/simulator';
-import { causeOf } from '../http/effects.ts';
+import { attemptFailure } from '../http/effects.ts';
 import { duration, timeOfDay } from '../terminal/format.ts';
 import { paragraph, shortId } from '../terminal/table.ts';
 import { type Colors, join, pad, t, text, type Text, widthOf } from '../terminal/text.ts';
@@ -54,7 +54,7 @@ export function attemptWriter(
   const explained = new Map<string, string>();
   const explanation = ({ dim }: Colors, attempt: AttemptSummary): Text[] => {
     const { kind, result, url } = attempt;
-    const cause = kind === 'replay' ? undefined : causeOf(attempt);
+    const cause = kind === 'replay' ? undefined : attemptFailure(attempt);
     if (result?.next === 'acknowledged') explained.delete(url);
     if (!cause || explained.get(url) === cause.topic) return [];
     explained.set(url, cause.topic);

@@ -121,14 +121,18 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
 
 /** The client's own error, with its fix. */
 function storeError(error: unknown): CliError {
-  const { message, code } = error instanceof Error ? causeOf(error) : { message: String(error) };
+  const { message, code } =
+    error instanceof Error ? messageAndCode(error) : { message: String(error) };
   const told = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const fix = FIXES.find(([pattern]) => pattern.test(told))?.[1];
   return environmentError(`The store failed: ${told}`, fix ?? 'Check its URL, and that it runs.');
 }
 
 /** Where several addresses were tried, the error has no message of its own. */
-function causeOf(error: Error & { code?: string }): { message: string; code?: string | undefined } {
+function messageAndCode(error: Error & { code?: string }): {
+  message: string;
+  code?: string | undefined;
+} {
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : [];
   const { message, code }: Error & { code?: string } = first ?? error;
   return { message: message || String(code), code: code ?? error.code };

@@ -12,8 +12,8 @@ export function newerTables({ store, connections, claim, now, setNewer }: StoreT
     await store().admit(held);
     for (const one of connections()) await one.ping!();
     if (!(await setNewer(true))) return; // its tables have no version
-    const process = { id: 'p1', host: 'h', pid: 1, startedAt: now(), at: now(), inFlight: 0 };
-    const batch: OutcomeBatch = { id: unique('batch'), process, rows: [], counts: {} };
+    const writer = { id: 'p1', host: 'h', pid: 1, startedAt: now(), at: now(), inFlight: 0 };
+    const batch: OutcomeBatch = { id: unique('batch'), process: writer, rows: [], counts: {} };
     const other = unique('event');
     for (const one of connections())
       for (const call of [

@@ -123,10 +123,10 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
 
   it('knows the processes that write, what they said last and when', async () => {
     const id = unique('process');
-    const process = { id, host: 'a', pid: 7, startedAt: now(), at: now(), inFlight: 3 };
-    await log().append(batch([], { process }));
-    await log().append(batch([], { process: { ...process, at: now() + 1, inFlight: 0 } }));
-    const closed = { ...process, id: unique('process'), at: now(), closed: true } as const;
+    const writer = { id, host: 'a', pid: 7, startedAt: now(), at: now(), inFlight: 3 };
+    await log().append(batch([], { process: writer }));
+    await log().append(batch([], { process: { ...writer, at: now() + 1, inFlight: 0 } }));
+    const closed = { ...writer, id: unique('process'), at: now(), closed: true } as const;
     await log().append(batch([], { process: closed }));
     for (const one of logs()) {
       const seen = await one.processes();
@@ -153,11 +153,11 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
   it.each([2, -2])('counts again after a clock that was %i days ahead', async (days) => {
     const name = unique('outcome/webhook/clock');
     const off = days * 1_440;
-    const process = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
+    const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
     const write = (minutes: number) =>
       log().append(
         batch([], {
-          process: { ...process, at: now() + minutes * 60_000 },
+          process: { ...writer, at: now() + minutes * 60_000 },
           counts: { [minute() + minutes]: { [name]: 1 } },
         }),
       );
@@ -166,7 +166,7 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
     await write(0);
     for (const one of logs()) {
       expect(await counted(one, name)).toEqual([2]);
-      expect((await one.processes()).some(({ id }) => id === process.id)).toBe(true);
+      expect((await one.processes()).some(({ id }) => id === writer.id)).toBe(true);
     }
   });
 

@@ -95,8 +95,8 @@ export interface ClosableJobProcessor extends JobProcessor {
  * calls `deadLetter` after the last attempt. The engine does retries and backoff.
  * @throws WebhookError `invalid-options`
  * @example
- * const process = createJobProcessor({ on: { 'call:completed': saveCall } });
- * const result = await process(job.delivery, { attempt: job.attempt });
+ * const processJob = createJobProcessor({ on: { 'call:completed': saveCall } });
+ * const result = await processJob(job.delivery, { attempt: job.attempt });
  * if (result.status === 'retry') await engine.retryLater(job);
  */
 export function createJobProcessor<
