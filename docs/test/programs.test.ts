@@ -74,9 +74,13 @@ describe('failures', () => {
     const file = sample!.file;
     const started = readFileSync(file, 'utf8')
       .replace("'calls.db'", JSON.stringify(join(folder, 'calls.db')))
-      .replace(/^const server = (.*)\.listen\(3000\);$/m, 'export const server = $1.listen(0);');
+      .replace(/^const server = (.*)\.listen\(3000\);$/m, 'export const server = $1.listen(0);')
+      .replace(/^const hook = /m, 'export const hook = ');
     writeFileSync(file, started);
-    const { server } = (await import(file)) as { server: Server };
+    const { hook, server } = (await import(file)) as {
+      hook: { close(): Promise<void> };
+      server: Server;
+    };
     if (!server.listening) await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const sender = startSender(`http://127.0.0.1:${String(port)}/hook`, secret);
@@ -99,6 +103,7 @@ describe('failures', () => {
 
     server.close();
     await once(server, 'close');
+    await hook.close(); // it writes its outcomes into the folder, which is removed now
   });
 });
 

@@ -75,6 +75,7 @@ describe('the reporter', () => {
           'content-type': 'application/json',
           'content-length': String(answer.body.length),
           ...(code === 'method-not-allowed' && { allow: 'POST' }),
+          ...(code === 'shutting-down' && { connection: 'close' }),
         });
       },
     );
