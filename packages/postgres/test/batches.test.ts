@@ -49,8 +49,14 @@ const sizes = (calls: Calls) =>
 describe('the claims of one turn', () => {
   it('are one statement, and each gets its own answer', async () => {
     const { calls, admitAll } = opened();
-    expect(await admitAll(claims(3))).toEqual([attempt(1), attempt(2), attempt(3)]);
-    expect(sizes(calls)).toEqual([3]);
+    expect(await admitAll(claims(5))).toEqual([1, 2, 3, 4, 5].map(attempt));
+    expect(sizes(calls)).toEqual([5]);
+  });
+
+  it('are made alone, side by side, as long as they are few', async () => {
+    const { calls, admitAll } = opened();
+    expect(await admitAll(claims(4))).toEqual(Array(4).fill(attempt(99)));
+    expect(sizes(calls)).toEqual([1, 1, 1, 1]);
   });
 
   it('are no more than 64 in one statement', async () => {
@@ -64,24 +70,25 @@ describe('the claims of one turn', () => {
     ['event', { key: 'key-1' }],
   ])('are apart if they write the same row: of a %s', async (_what, more) => {
     const { calls, admitAll } = opened();
-    await admitAll([claim(1), claim(2, more), claim(3), claim(4, more)]);
-    expect(sizes(calls)).toEqual([2, 1, 1]);
+    await admitAll([claim(1), claim(2, more), claim(3), claim(4, more), claim(5)]);
+    expect(sizes(calls)).toEqual([3, 1, 1]);
   });
 
   it('are together though the webhook id of one is the key of the other', async () => {
+    const more = [3, 4, 5].map((number) => claim(number));
     const { calls, admitAll } = opened();
-    await admitAll([claim(1, { key: 'id-2' }), claim(2, { key: 'id-1' })]);
-    expect(sizes(calls)).toEqual([2]);
+    await admitAll([claim(1, { key: 'id-2' }), claim(2, { key: 'id-1' }), ...more]);
+    expect(sizes(calls)).toEqual([5]);
   });
 
   it('of groups are alone, each with its group', async () => {
     const { calls, admitAll } = opened();
-    await admitAll([claim(1), claim(2, { group: 'call' }), claim(3)]);
-    expect(sizes(calls)).toEqual([2, 1]);
+    await admitAll([1, 2, 3, 4, 5].map((n) => claim(n, n === 2 ? { group: 'call' } : {})));
+    expect(sizes(calls)).toEqual([4, 1]);
     expect(calls[1]!.values).toContain('call');
   });
 
-  it.each([1, 2])('are never admitted without an answer of their own: %d', async (count) => {
+  it.each([1, 5])('are never admitted without an answer of their own: %d', async (count) => {
     for (const odd of [null, {}, [], true, { 'id-0': attempt(1) }, { status: 'yes' }]) {
       const { store } = opened(() => odd);
       const ends = await Promise.allSettled(claims(count).map((one) => store.admit(one)));
@@ -93,18 +100,20 @@ describe('the claims of one turn', () => {
 describe('the ends of one turn', () => {
   it('are one statement, and each is told whether its lease was held', async () => {
     const { store, calls } = opened((_text, values) =>
-      isBatch(values) ? { a: true, c: true } : 0,
+      isBatch(values) ? { a: true, c: true, d: true } : 0,
     );
     const ends = [
       ...[store.complete('a', 'of a'), store.complete('b', 'of b', 'dead-lettered')],
-      store.release('c', 'of c'),
+      ...[store.release('c', 'of c'), store.complete('d', 'of d'), store.complete('e', 'of e')],
     ];
-    expect(await Promise.all(ends)).toEqual([true, false, true]);
+    expect(await Promise.all(ends)).toEqual([true, false, true, true, false]);
     expect(calls.map(({ values }) => rowsOf(values))).toEqual([
       [
         { key: 'a', token: 'of a', how: 'done' },
         { key: 'b', token: 'of b', how: 'dead-lettered' },
         { key: 'c', token: 'of c', how: 'released' },
+        { key: 'd', token: 'of d', how: 'done' },
+        { key: 'e', token: 'of e', how: 'done' },
       ],
     ]);
   });
@@ -125,13 +134,13 @@ describe('the ends of one turn', () => {
 });
 
 describe('a batch that failed', () => {
-  /** Admits two claims, of which a batch fails. */
+  /** Admits five claims, of which a batch fails. */
   async function withFailing(error: unknown) {
     const { calls, admitAll } = opened((text, values) => {
       if (isBatch(values)) throw error;
       return admitting(text, values);
     });
-    const end = await admitAll(claims(2)).catch((thrown: unknown) => ({ thrown }));
+    const end = await admitAll(claims(5)).catch((thrown: unknown) => ({ thrown }));
     return { end, sizes: sizes(calls) };
   }
   const wrapped = (error: unknown, times: number): unknown =>
@@ -149,7 +158,10 @@ describe('a batch that failed', () => {
     ],
     ['an error in five others', wrapped({ code: '55P03' }, 5)],
   ])('has its calls made alone after %s', async (_what, error) => {
-    expect(await withFailing(error)).toEqual({ end: [attempt(99), attempt(99)], sizes: [2, 1, 1] });
+    expect(await withFailing(error)).toEqual({
+      end: Array(5).fill(attempt(99)),
+      sizes: [5, 1, 1, 1, 1, 1],
+    });
   });
 
   it.each<[string, unknown]>([
@@ -163,7 +175,7 @@ describe('a batch that failed', () => {
     ['a server that stops, though its cause is a row', { code: '57P01', cause: { code: '23505' } }],
     ['an error that is its own cause', self],
   ])('fails with its error after %s, and is not made again', async (_what, thrown) => {
-    expect(await withFailing(thrown)).toEqual({ end: { thrown }, sizes: [2] });
+    expect(await withFailing(thrown)).toEqual({ end: { thrown }, sizes: [5] });
   });
 });
 

@@ -243,7 +243,7 @@ describe('a prepared statement', () => {
   it('is not for batches, whose plan depends on the tables', async () => {
     const { client, query } = pool();
     const store = postgresStore(client, { logger });
-    await Promise.all([store.complete('a', 't'), store.complete('b', 't')]);
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => store.complete(key, 't')));
     expect(named(query)).toEqual([undefined, undefined]);
   });
 
