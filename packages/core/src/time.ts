@@ -9,8 +9,8 @@ const LOST_AFTER_MS = 100;
 export const RELEASE_MS = 1_000;
 
 /** What `withTimeout` rejects with. */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError';
   constructor(ms: number) {
     super(`No answer within ${String(ms)} ms.`);
   }
@@ -67,13 +67,13 @@ export class Deadlines {
   }
 
   /**
-   * The value of `promise`, or a rejection with `NoAnswerError` after `ms` milliseconds. A result that
+   * The value of `promise`, or a rejection with `TimeLimitError` after `ms` milliseconds. A result that
    * comes later is dropped.
    * @param since when they began; `performance.now()`
    */
   withTimeout<T>(ms: number, promise: PromiseLike<T>, since?: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const onReached = () => reject(new NoAnswerError(ms));
+      const onReached = () => reject(new TimeLimitError(ms));
       const deadline = this.in(ms, onReached, since);
       promise.then(
         (value) => {
