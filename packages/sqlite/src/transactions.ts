@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 import { checkOptions } from '@call-webhooks/core/internal';
 import {
   checkDatabase,
@@ -10,6 +10,11 @@ import {
   type SqliteDatabase,
 } from './database.ts';
 import { OpenFile } from './open-file.ts';
+
+// Kept here because the mocked timers of a user's tests replace them, and a delivery would never end.
+const { setTimeout: delay } = timers;
+const onImmediate = globalThis.setImmediate;
+const monotonicTime = performance.now.bind(performance);
 import {
   prefixRule,
   readSchema,
@@ -65,11 +70,11 @@ export class Transactions {
   /** The work must be synchronous. Rejects with the client's error, and then nothing was changed. */
   run<T>(work: (sql: Statements) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const until = performance.now() + BUSY_FOR;
+      const until = monotonicTime() + BUSY_FOR;
       this.#waiting.push({ work: () => work(this.#sql), until, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
-      setImmediate(() => void this.#flush());
+      onImmediate(() => void this.#flush());
     });
   }
 
@@ -178,7 +183,7 @@ export class Transactions {
 
   /** Rejects what has waited long enough. The rest waits on, together with what came meanwhile. */
   async #later(batch: Waiting[], error: unknown): Promise<void> {
-    const now = performance.now();
+    const now = monotonicTime();
     for (const { until, reject } of batch) if (until <= now) reject(error);
     this.#waiting = [...batch.filter(({ until }) => until > now), ...this.#waiting];
     await delay(5 + Math.random() * 10);

@@ -6,6 +6,9 @@ import { WebhookError } from '@call-webhooks/core';
 import { RawResponseParser, type RawResponse } from './raw-response.ts';
 import type { SignedBytes } from './signed-request.ts';
 
+/** Kept here because the mocked timers of a user's tests replace the global one. */
+const onImmediate = globalThis.setImmediate;
+
 /** A function for `node:http`. Express and Connect pass it a third argument. */
 export type NodeListener = (...args: Parameters<RequestListener>) => unknown;
 
@@ -42,7 +45,7 @@ async function connectionTo(server: Server): Promise<Connection> {
   // Frameworks and rate limiters ask for the address of the client.
   Object.assign(serverSide, { remoteAddress: '127.0.0.1' });
   // The client sees that the server has closed the connection, but first what it has sent.
-  serverSide.once('close', () => setImmediate(() => socket.destroy()));
+  serverSide.once('close', () => onImmediate(() => socket.destroy()));
   if (server.emit('connection', serverSide)) return { socket, close: () => serverSide.destroy() };
   // The servers of Bun before 1.3 take connections of the network alone.
   const wasListening = server.listening;

@@ -1,7 +1,7 @@
 import getRawBody from 'raw-body';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import { setImmediate } from 'node:timers'; // not the global: fake timers replace that one
+import timers from 'node:timers';
 import { WebhookError } from '../errors.ts';
 import { describeError } from '../report/error-text.ts';
 import { Deadlines } from '../time.ts';
@@ -102,6 +102,9 @@ function readStream(
   });
 }
 
+/** Kept here because the mocked timers of a user's tests replace the global one, and in CommonJS that of the module. */
+const { setImmediate: onImmediate } = timers;
+
 /** More bodies do not wait: a flood of pipelined requests is answered as fast as it is read. */
 const MAX_WAITING = 100;
 let waiting = 0;
@@ -116,7 +119,7 @@ function resolveLater(resolve: (body: Uint8Array) => void, body: Uint8Array): vo
     return;
   }
   waiting += 1;
-  setImmediate(() => {
+  onImmediate(() => {
     waiting -= 1;
     resolve(body);
   });

@@ -27,14 +27,14 @@ const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 // comma and no space, so that joined duplicates of a header are refused.
 const NOT_IN_ID = /[^\x21-\x2b\x2d\x2f-\x7e]/;
 const MAX_ID_LENGTH = 256;
-const isWebhookId = (text: string) =>
+/** Whether a receiver would accept this webhook id. */
+export const isWebhookId = (text: string): boolean =>
   text !== '' && text.length <= MAX_ID_LENGTH && !NOT_IN_ID.test(text);
 const TIMESTAMP = /^[1-9][0-9]{0,11}$/;
 const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
 
-/** Whether a receiver would accept these two header values. */
-export const isSendable = (webhookId: string, timestamp: string): boolean =>
-  isWebhookId(webhookId) && TIMESTAMP.test(timestamp);
+/** Whether a receiver would accept this timestamp. */
+export const isTimestamp = (text: string): boolean => TIMESTAMP.test(text);
 
 /**
  * The names of the three headers in lower case (spec, "Authentication").
@@ -83,7 +83,7 @@ export function readSignatureHeaders(headers: HeadersLike, names: HeaderNames): 
       names.id,
       'one id of 1 to 256 visible ASCII characters without dot, comma or space',
     );
-  if (!TIMESTAMP.test(timestamp)) throw malformed(names.timestamp, 'Unix seconds in plain digits');
+  if (!isTimestamp(timestamp)) throw malformed(names.timestamp, 'Unix seconds in plain digits');
   if (!SIGNATURE.test(signature))
     throw malformed(names.signature, '"v1," followed by 44 characters of base64');
   return { webhookId, timestamp, signature: signature.slice(3) };

@@ -7,7 +7,8 @@ import {
   type HeaderNames,
   type HeaderPrefix,
   headerNames,
-  isSendable,
+  isTimestamp,
+  isWebhookId,
   readSignatureHeaders,
 } from './headers.ts';
 import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secrets.ts';
@@ -184,12 +185,18 @@ export async function sign(options: SignOptions): Promise<Record<string, string>
   const names = casedHeaderNames(options.headerPrefix);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
-  if (!isSendable(webhookId, timestamp)) {
+  if (!isWebhookId(webhookId))
     throw new WebhookError(
       'invalid-options',
-      'webhookId must be 1 to 256 visible ASCII characters without dots and commas, and timestamp a Date or whole Unix seconds.',
+      'webhookId: expected 1 to 256 visible ASCII characters without dots and commas, since a receiver refuses any other.',
     );
-  }
+  if (!isTimestamp(timestamp))
+    throw new WebhookError(
+      'invalid-options',
+      options.timestamp === undefined
+        ? `The clock of this process says ${timestamp} seconds since 1970, which a receiver refuses. Mocked timers often begin at 0: give them the time (mock.timers.enable({ now: Date.now() })), or pass a timestamp.`
+        : 'timestamp: expected a Date after 1970, or whole Unix seconds above 0, since a receiver refuses any other.',
+    );
   const body =
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body;
   const signature = await hmacBase64(key.hmac, `${webhookId}.${timestamp}.`, body);

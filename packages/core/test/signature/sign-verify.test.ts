@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { generateSecret, sign, verify } from '../../src/index.ts';
 import * as nodeCrypto from '../../src/platform/node.ts';
@@ -160,18 +160,25 @@ describe('sign and verify', () => {
 
   it('refuses to sign what no receiver would accept', async () => {
     const secret = generateSecret();
-    for (const wrong of [
-      { webhookId: '' },
-      { webhookId: 'a.b' },
-      { webhookId: 'ü' },
-      { timestamp: 0 },
-      { timestamp: 1.5 },
-      { timestamp: 1e12 },
-    ]) {
-      await expect(sign({ secret, body: '{}', ...wrong })).rejects.toMatchObject({
-        code: 'invalid-options',
-        message: expect.stringContaining('webhookId must be 1 to 256 visible ASCII characters'),
-      });
+    for (const [message, ...wrong] of [
+      ['webhookId: expected', { webhookId: '' }, { webhookId: 'a.b' }, { webhookId: 'ü' }],
+      ['timestamp: expected', { timestamp: 0 }, { timestamp: 1.5 }, { timestamp: 1e12 }],
+    ] as const)
+      for (const option of wrong)
+        await expect(sign({ secret, body: '{}', ...option })).rejects.toMatchObject({
+          code: 'invalid-options',
+          message: expect.stringContaining(message),
+        });
+  });
+
+  it('say that it is the clock, if mocked timers begin at 0', async () => {
+    jest.useFakeTimers({ now: 0 });
+    try {
+      await expect(sign({ secret: SECRET, body: '{}' })).rejects.toThrow(
+        'The clock of this process says 0 seconds since 1970, which a receiver refuses.',
+      );
+    } finally {
+      jest.useRealTimers();
     }
   });
 });
