@@ -37,13 +37,32 @@ export interface ReceiverRequest {
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Handles a delivery from the network, from request to response. Never rejects. */
-export function receive(request: ReceiverRequest, setup: ReceiverParts): Promise<ReceiverResponse> {
-  const channel = CHANNELS.delivery;
-  if (channel?.hasSubscribers !== true) return respond(request, setup);
-  const { method = 'POST', headers } = request;
-  const message = { source: 'webhook', method, headers } as const;
-  return tracedDelivery(channel, message, () => respond(request, setup));
+/** Handles a delivery from the network, from request to response. Never rejects, whatever it is given. */
+export async function receive(
+  request: ReceiverRequest,
+  setup: ReceiverParts,
+): Promise<ReceiverResponse> {
+  const startedAt = performance.now();
+  try {
+    checkIsRequest(request);
+    const channel = CHANNELS.delivery;
+    if (channel?.hasSubscribers !== true) return await respond(request, setup);
+    const { method = 'POST', headers } = request;
+    const message = { source: 'webhook', method, headers } as const;
+    return await tracedDelivery(channel, message, () => respond(request, setup));
+  } catch (error) {
+    // A request that can't be read: no object, or one whose getters throw.
+    const { reporter, settings } = setup;
+    const result = failureResult(error);
+    return responseFor(reporter.report(startedAt, { source: 'webhook' }, result, settings.logger));
+  }
+}
+
+/** @throws TypeError */
+function checkIsRequest(request: unknown): void {
+  const { headers } = Object(request) as { headers?: unknown };
+  if (typeof headers !== 'object' || headers === null)
+    throw new TypeError('receive() takes { method, headers, body }, with the raw bytes as body.');
 }
 
 async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<ReceiverResponse> {

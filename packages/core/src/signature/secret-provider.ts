@@ -56,6 +56,7 @@ export function providedKeys(
   // Without tenants, the request names none.
   return new CachedKeys(
     async (request) => keysOf(await askInTime(provider, request as SecretRequest, deadlines)),
+    deadlines,
     log,
   );
 }
@@ -73,6 +74,7 @@ class CachedKeys implements KeySource {
   mismatch: string | undefined;
   hasVerified = false;
   readonly #load: LoadKeys;
+  readonly #deadlines: Deadlines;
   readonly #log: SecretLog;
   readonly #tenant: string | undefined;
   #keys: readonly Key[] | undefined;
@@ -85,8 +87,15 @@ class CachedKeys implements KeySource {
    * @param tenant for log lines
    * @param first what is tried before the provider was asked
    */
-  constructor(load: LoadKeys, log: SecretLog, tenant?: string, first?: readonly Key[]) {
+  constructor(
+    load: LoadKeys,
+    deadlines: Deadlines,
+    log: SecretLog,
+    tenant?: string,
+    first?: readonly Key[],
+  ) {
     this.#load = load;
+    this.#deadlines = deadlines;
     this.#log = log;
     this.#tenant = tenant;
     this.#keys = first;
@@ -110,7 +119,7 @@ class CachedKeys implements KeySource {
   }
 
   async refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined> {
-    if (this.#loading) return this.#loading;
+    if (this.#loading) return this.#ask(webhookId);
     if (this.#keys !== tried) return this.#keys;
     this.#throwRecentFailure();
     const isEarly = performance.now() - this.#refreshedAt < MIN_REFRESH_INTERVAL_MS;
@@ -124,9 +133,25 @@ class CachedKeys implements KeySource {
       throw this.#failure.error;
   }
 
-  #ask(webhookId: string): Promise<readonly Key[]> {
-    this.#loading ??= this.#call(webhookId).finally(() => (this.#loading = undefined));
-    return this.#loading;
+  /**
+   * Asks the provider, or waits for the answer to an earlier delivery. That may have been cancelled, as
+   * on Workers, together with its timers, so the wait has a limit of its own.
+   */
+  async #ask(webhookId: string): Promise<readonly Key[]> {
+    const earlier = this.#loading;
+    if (earlier) {
+      try {
+        return await this.#deadlines.withTimeout(PROVIDER_TIMEOUT_MS, earlier);
+      } catch (error) {
+        if (this.#loading === earlier) this.#loading = undefined;
+        throw providerFailed(error);
+      }
+    }
+    const loading = this.#call(webhookId).finally(() => {
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    this.#loading = loading;
+    return loading;
   }
 
   async #call(webhookId: string): Promise<readonly Key[]> {
@@ -235,8 +260,13 @@ export class TenantKeys {
   }
 
   #failed(error: unknown): RequestKeys {
-    const failure = redactedError('secret-unavailable', 'tenant failed: ', error);
-    if (this.#reports.pass() !== undefined) withOrigin(failure, { source: 'hook', error });
+    const failure =
+      this.#reports.pass() === undefined
+        ? failedAgain('tenant')
+        : withOrigin(redactedError('secret-unavailable', 'tenant failed: ', error), {
+            source: 'hook',
+            error,
+          });
     const current = () => Promise.reject(failure);
     return { keySource: { current, refresh: current } };
   }
@@ -256,7 +286,7 @@ export class TenantKeys {
       return keysOf(secret);
     };
     // Until it is known, it is tried as a stranger: both then take the way of a forgery.
-    const source = new CachedKeys(load, this.#log, name, this.#keysOfNobody());
+    const source = new CachedKeys(load, this.#deadlines, this.#log, name, this.#keysOfNobody());
     this.#strangers.set(name, source);
     return source;
   }
@@ -270,8 +300,7 @@ export class TenantKeys {
     try {
       return await askInTime(this.#provider, request, this.#deadlines);
     } catch (error) {
-      if (this.#reports.pass() !== undefined) throw error;
-      throw redactedError('secret-unavailable', 'The secret provider failed: ', error);
+      throw this.#reports.pass() === undefined ? failedAgain('The secret provider') : error;
     } finally {
       this.#lookups -= 1;
     }
@@ -285,6 +314,10 @@ export class TenantKeys {
     return this.#nobody;
   }
 }
+
+/** Nobody is told of it: to describe each failure of a flood would take longer than all else. */
+const failedAgain = (who: string) =>
+  new WebhookError('secret-unavailable', `${who} failed again. The log has an earlier failure.`);
 
 const isNone = (secret: unknown): boolean =>
   secret === undefined || secret === null || (Array.isArray(secret) && secret.every(isNone));
