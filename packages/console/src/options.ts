@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '@call-webhooks/client';
+import type { Clock } from '@call-webhooks/client';
 import {
   type DeadLetters,
   type FieldNames,
@@ -81,6 +81,16 @@ const HANDLER =
 const isHandler = (given: unknown): boolean =>
   Object(given) === given && !('deliver' in (given as object)) && 'receiver' in (given as object);
 
+/** The clock of the machine. What the console waits for must not keep alive a process that could end. */
+const patientClock: Clock = {
+  now: () => Date.now(),
+  schedule(delay, callback) {
+    const timer = setTimeout(callback, delay);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
 const rules = () => ({
   receiver: option.object<ConsoleReceiver>('health', 'deliver'),
   authorize: option.function<Authorize>(),
@@ -102,7 +112,7 @@ const rules = () => ({
   ),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
   onAction: option.optional(option.function<(action: ConsoleAction) => unknown>()),
-  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
+  clock: option.default(option.object<Clock>('now', 'schedule'), () => patientClock),
 });
 
 /** The checked options, with every default filled in. */

@@ -50,7 +50,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     const page = await openConsole(chromium, receiver, VIEW);
     const cause = (text: string) =>
       page.getByRole('table', { name: 'Causes' }).locator('tbody tr', { hasText: text });
-    await cause('ETIMEDOUT …').getByText('2', { exact: true }).waitFor();
+    await cause('ETIMEDOUT 10.0.0.7:443').getByText('2', { exact: true }).waitFor();
     expect(await page.getByRole('table', { name: 'Causes' }).locator('tbody tr').count()).toBe(3);
     await cause('ETIMEDOUT').getByRole('button', { name: 'Show these' }).click();
     await shows(page, 2);
@@ -64,7 +64,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByText('ETIMEDOUT').waitFor();
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('2 handled', { exact: true }).waitFor();
-    await page.getByText('Of the cause “Error: connect ETIMEDOUT …”').waitFor();
+    await page.getByText('Of the cause “Error: connect ETIMEDOUT 10.0.0.7:443”').waitFor();
     await shows(page, 4);
     expect(await cause('ETIMEDOUT').count()).toBe(0);
     await page.getByLabel('Search').fill('CALL-2');
@@ -73,16 +73,17 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByText('No dead letter matches').waitFor();
   });
 
-  test('what turns the direction of text is shown as an escape', async () => {
+  test('what hides itself or turns the direction of text is shown as an escape, also in a body', async () => {
     const receiver = await start();
     receiver.tell({ broken: 'the file \u202egpj.exe is odd' });
-    await receiver.deliver(callStarted());
+    await receiver.deliver(callStarted({ fromPhoneNumber: { label: 'a\u202egpj.exe \u200b' } }));
     const page = await openConsole(chromium, receiver, VIEW);
-    await page
-      .getByText(String.raw`the file \u202egpj.exe is odd`)
-      .first()
-      .waitFor();
+    await page.getByText('gpj.exe is odd').first().waitFor();
     expect(await page.content()).not.toContain('\u202e');
+    await page.getByRole('link', { name: 'call:started' }).click();
+    await page.getByRole('button', { name: 'Show personal data' }).click();
+    await page.getByText(String.raw`a\u202egpj.exe \u200b`).waitFor();
+    expect(await page.content()).not.toMatch(/[\u202e\u200b]/);
   });
 
   test('one is redriven: it fails again, keeps its history, and is gone after the fix', async () => {
