@@ -7,6 +7,7 @@ const CORE_LAYERS = [
   ['receiver', 'worker/'],
   ['receive', 'deliver', 'health'],
   ['run-event'],
+  ['handler-run'],
   ['receiver-parts'],
   ['options', 'in-flight'],
   ['signature/', 'dead-letters/'],
@@ -20,8 +21,15 @@ const CORE_LAYERS = [
 const paths = (rooms) =>
   `^packages/core/src/(${rooms.map((room) => (/[/)]$/.test(room) ? room : `${room}\\.ts$`)).join('|')})`;
 
-const ADAPTERS_AND_STORES =
-  'express|fastify|next|nest|adapters|cloudflare|redis|postgres|sqlite|mysql|opentelemetry';
+/** Which packages of this project a package imports besides itself. */
+const PACKAGES = [
+  ['core|contract|client|ui'],
+  ['express|fastify|next|nest|adapters|cloudflare|redis|postgres|sqlite|opentelemetry', 'core'],
+  ['testing|contract-tests', 'core'],
+  ['recovery', 'core', 'client'],
+  ['simulator', 'core', 'client', 'ui'],
+  ['console', 'core', 'client', 'recovery', 'ui'],
+];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -74,19 +82,13 @@ export default {
       from: { path: '^packages/client/src/' },
       to: { pathNot: '^packages/client/src/', dependencyTypesNot: ['type-only', 'type-import'] },
     },
-    {
-      name: 'only-core',
-      comment: 'Adapters and stores import core, and never each other.',
+    ...PACKAGES.map(([packages, ...imported]) => ({
+      name: 'packages-point-down',
+      comment: 'Packages import few others (contributors/architecture.md).',
       severity: 'error',
-      from: { path: `^packages/(${ADAPTERS_AND_STORES})/` },
-      to: { path: '^packages/', pathNot: '^packages/($1|core)/' },
-    },
-    {
-      name: 'core-contract-and-client-import-no-package',
-      severity: 'error',
-      from: { path: '^packages/(core|contract|client)/' },
-      to: { path: '^packages/', pathNot: '^packages/$1/' },
-    },
+      from: { path: `^packages/(${packages})/` },
+      to: { path: '^packages/', pathNot: `^packages/(${['$1', ...imported].join('|')})/` },
+    })),
   ],
   options: {
     tsPreCompilationDeps: true,
