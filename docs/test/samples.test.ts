@@ -46,7 +46,10 @@ beforeAll(() => {
   for (const level of ['info', 'warn', 'error'] as const)
     jest.spyOn(console, level).mockImplementation(() => undefined);
   const kept = async () => undefined;
-  Object.assign(globalThis, { crm: { upsertCall: kept }, recordings: { schedule: kept } });
+  Object.assign(globalThis, {
+    crm: { upsertCall: kept, addCall: kept },
+    recordings: { schedule: kept },
+  });
 });
 /** The listeners that samples added. */
 const added = (signal: NodeJS.Signals) =>

@@ -20,7 +20,7 @@ export const OBSERVABILITY = 'docs/observability.md';
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
   workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',
-  crm: 'declare const crm: { upsertCall(key: string | undefined, call: object): Promise<void> };',
+  crm: 'declare const crm: { upsertCall(key: string, call: object): Promise<void>; addCall(call: object): Promise<void> };',
   recordings: 'declare const recordings: { schedule(url: string): Promise<void> };',
 };
 

@@ -17,7 +17,10 @@ export interface HandlerContext {
   readonly receivedAt: Date;
   /** 1 the first time that this event runs, as far as the store knows. */
   readonly attempt: number;
-  /** The idempotency key: use it to make an effect happen exactly once. Some events have none. */
+  /**
+   * The idempotency key: use it to make an effect happen exactly once. Some events have none. Then send
+   * none: two events under one empty or made-up key would be taken for one.
+   */
   readonly key: string | undefined;
   /** Aborted at the deadline (`ackWithin`), when the lease is lost, and at shutdown. */
   readonly signal: AbortSignal;
