@@ -8,7 +8,7 @@ import { createContext, runInContext } from 'node:vm';
 import { describe, afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { callBody, serveLocally, startSender } from '@call-webhooks/contract-tests';
 import { exchange } from '@call-webhooks/contract-tests/raw-socket';
-import { generateSecret, sign } from '@call-webhooks/core';
+import { generateSecret, type Receiver, sign } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/fastify';
 import express from 'express';
 import fastify from 'fastify';
@@ -78,7 +78,7 @@ describe('failures', () => {
       .replace(/^const hook = /m, 'export const hook = ');
     writeFileSync(file, started);
     const { hook, server } = (await import(file)) as {
-      hook: { close(): Promise<void> };
+      hook: { receiver: Receiver };
       server: Server;
     };
     if (!server.listening) await once(server, 'listening');
@@ -103,7 +103,7 @@ describe('failures', () => {
 
     server.close();
     await once(server, 'close');
-    await hook.close(); // it writes its outcomes into the folder, which is removed now
+    await hook.receiver.close(); // it writes its outcomes into the folder, which is removed now
   });
 });
 

@@ -39,10 +39,13 @@ export interface Signing {
   headerPrefix?: string;
 }
 
-/** One signed request, ready for `receiver.receive`. */
+/** One signed request, ready for `receiver.receive`, with the names of its headers as Node gives them. */
 export async function delivery(payload: unknown, signing: Signing = {}) {
   const body = payload instanceof Uint8Array ? payload : bytes(JSON.stringify(payload));
-  const headers = await sign({ secret: SECRET, timestamp: SECONDS, body, ...signing });
+  const signed = await sign({ secret: SECRET, timestamp: SECONDS, body, ...signing });
+  const headers = Object.fromEntries(
+    Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   return { method: 'POST', headers, body };
 }
 

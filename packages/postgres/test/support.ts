@@ -59,6 +59,7 @@ export async function openTestStore(client: PostgresClient) {
         `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,
       );
       await client.query(`UPDATE ${schema}.webhook_ids SET keep_until = keep_until ${back}`);
+      await client.query(`UPDATE ${schema}.log_processes SET seen_at = seen_at ${back}`);
     },
   };
 }

@@ -4,12 +4,13 @@ import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
 import type { StoreTestContext } from './under-test.ts';
 
-/** How many batches and hours a log keeps. */
+/** How many batches and processes a log keeps, and for how long. */
 const MAX_BATCHES = 2_000;
+const MAX_PROCESSES = 1_000;
 const KEPT_MINUTES = 26 * 60;
 
 /** What every log must do. */
-export function outcomeLog({ store, connections, now }: StoreTestContext): void {
+export function outcomeLog({ store, connections, now, advance }: StoreTestContext): void {
   const log = () => store().log!;
   const logs = () => connections().map((one) => one.log!);
   const minute = () => Math.floor(now() / 60_000);
@@ -170,16 +171,41 @@ export function outcomeLog({ store, connections, now }: StoreTestContext): void 
     }
   });
 
-  it('keeps the newest 2,000 batches', async () => {
+  it('forgets a process 26 hours after its last batch', async () => {
+    const writer = (id: string, at: number) =>
+      batch([], { process: { id, host: 'h', pid: 1, startedAt: at, at, inFlight: 0 } });
+    const [gone, lasting] = [unique('process'), unique('process')];
+    await log().append(writer(gone, now()));
+    await advance(KEPT_MINUTES * 30_000);
+    await log().append(writer(lasting, now()));
+    const idsAt = async () => (await log().processes()).map(({ id }) => id);
+    expect(await idsAt()).toEqual(expect.arrayContaining([gone, lasting]));
+    await advance(KEPT_MINUTES * 30_000 + 120_000);
+    await log().append(writer(lasting, now()));
+    const ids = await idsAt();
+    expect(ids).toContain(lasting);
+    expect(ids).not.toContain(gone);
+  });
+
+  it('keeps the newest 2,000 batches, and the 1,000 processes that wrote last', async () => {
     const first = row();
     await log().append(batch([first]));
+    const newBatch = () => {
+      const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
+      return batch([row()], { process: { ...writer, at: now() } });
+    };
     for (let written = 0; written < MAX_BATCHES; written += 40)
       await Promise.all(
-        Array.from({ length: 40 }, (_, at) => logs()[at % logs().length]!.append(batch([row()]))),
+        Array.from({ length: 40 }, (_, at) => logs()[at % logs().length]!.append(newBatch())),
       );
     const { pages, isAtEnd } = await readUntil(log(), first.webhookId, 400);
     expect(isAtEnd).toBe(true);
     expect(pages.flat()).toHaveLength(MAX_BATCHES);
     expect(pages.flat().some(({ webhookId }) => webhookId === first.webhookId)).toBe(false);
+    const last = newBatch();
+    await log().append(last);
+    const processes = await log().processes();
+    expect(processes.some(({ id }) => id === last.process.id)).toBe(true);
+    expect(Math.abs(processes.length - MAX_PROCESSES)).toBeLessThan(10);
   }, 60_000);
 }

@@ -74,6 +74,23 @@ describe('a secret provider', () => {
     expect(provider).toHaveBeenCalledTimes(3);
   });
 
+  it('that failed once is called for forgeries no more often, once it works again', async () => {
+    const provider = jest.fn<SecretProvider>(() => SECRET);
+    provider.mockImplementationOnce(() => {
+      throw new Error('down');
+    });
+    const { send } = createTestReceiver({ secret: provider });
+    expect(await send(EVENT)).toBe('secret-unavailable');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await send(EVENT)).toBe('ignored');
+    const forged = { secret: generateSecret() };
+    for (let second = 0; second < 5; second++) {
+      expect(await send(EVENT, forged)).toBe('signature-mismatch');
+      await jest.advanceTimersByTimeAsync(999);
+    }
+    expect(provider).toHaveBeenCalledTimes(3);
+  });
+
   it('is called once for a thousand concurrent forgeries, and never for unsigned requests', async () => {
     const provider = jest.fn<SecretProvider>(() => Promise.resolve(SECRET));
     const { send, receiver, lines } = createTestReceiver({ secret: provider });

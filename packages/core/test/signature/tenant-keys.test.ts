@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { useLateClock } from '../late-clock.ts';
 import { deferred, Lines, OTHER_SECRET } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
-import { EVENT, real, tenants } from './tenants.ts';
+import { EVENT, names, real, tenants } from './tenants.ts';
 
 useLateClock();
 
@@ -140,6 +140,31 @@ describe("a tenant's secret", () => {
     const { send } = tenants(({ tenant }) => (tenant === 'real-a' ? 'oops' : secretOf(tenant)));
     expect(await send('real-a', EVENT)).toBe('secret-unavailable');
     expect(await send('real-b', EVENT)).toBe('handled');
+  });
+});
+
+describe('the memory for names', () => {
+  it('has the last 2,000 that have no secret, since anybody can send names', async () => {
+    const { asked, flood } = tenants();
+    await flood(['made-up']);
+    await flood(['made-up']);
+    expect(asked).toHaveBeenCalledTimes(1);
+    for (let part = 0; part < 20; part++) await flood(names(`other-${String(part)}`, 100));
+    asked.mockClear();
+    await flood(['made-up']);
+    expect(asked.mock.calls).toMatchObject([[{ tenant: 'made-up', refresh: false }]]);
+  });
+
+  it('has the last 20,000 tenants', async () => {
+    const { asked, flood } = tenants();
+    for (let part = 0; part < 40; part++) await flood(names(`real-${String(part)}`, 500));
+    asked.mockClear();
+    await flood(['real-0-0']);
+    expect(asked).not.toHaveBeenCalled();
+    await flood(['real-new-1', 'real-new-2']);
+    asked.mockClear();
+    await flood(['real-0-1']);
+    expect(asked.mock.calls[0]).toMatchObject([{ tenant: 'real-0-1', refresh: false }]);
   });
 });
 

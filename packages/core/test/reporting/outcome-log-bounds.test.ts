@@ -1,0 +1,104 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore } from '../../src/index.ts';
+import type { OutcomeBatch, OutcomeRow } from '../../src/stores.ts';
+import { useLateClock } from '../late-clock.ts';
+import { loggedStore } from '../logged-store.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
+import { createTestReceiver, NOW } from '../support.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const FIRST_MINUTE = Math.floor(NOW / MINUTE_MS);
+
+describe('what a receiver keeps for its outcome log', () => {
+  useLateClock();
+  const pass = (ms = SECOND_MS) => jest.advanceTimersByTimeAsync(ms);
+
+  function setup() {
+    const clock = { now: NOW };
+    const log = { isDown: false };
+    const logged = loggedStore(async (batch, inner) => {
+      if (log.isDown) throw new Error('down');
+      await inner.append(batch);
+    });
+    const { store } = logged;
+    const made = createTestReceiver({ store, now: () => clock.now });
+    const refuse = () => made.receiver.receive({ headers: {}, body: new Uint8Array() });
+    return { ...logged, ...made, clock, log, refuse };
+  }
+
+  it('are 1,560 minutes while the log is down, besides the batch that failed', async () => {
+    const { refuse, batches, clock, log } = setup();
+    log.isDown = true;
+    await refuse();
+    await pass();
+    for (let minute = 1; minute <= 1_600; minute++) {
+      clock.now = NOW + minute * MINUTE_MS;
+      await refuse();
+    }
+    log.isDown = false;
+    batches.length = 0;
+    await pass(MINUTE_MS);
+    const minutes = batches.flatMap(({ counts }) => Object.keys(counts).map(Number));
+    expect(minutes).toEqual([
+      FIRST_MINUTE,
+      ...Array.from({ length: 1_560 }, (_, at) => FIRST_MINUTE + 41 + at),
+    ]);
+  });
+
+  it('are rows that were dropped, which are counted once', async () => {
+    const { refuse, batches } = setup();
+    for (const requests of [60, 1, 70]) {
+      for (let n = 0; n < requests; n++) await refuse();
+      await pass();
+    }
+    expect(batches.map(({ counts }) => counts[FIRST_MINUTE]!['rowsDropped'])).toEqual([
+      10,
+      undefined,
+      20,
+    ]);
+  });
+
+  it('are 1,000 counters of a minute: tenants may have any number of secrets', async () => {
+    const { store, batches } = loggedStore();
+    const { send } = createTenantsReceiver({
+      store,
+      secret: ({ tenant }) => ({ id: tenant, secret: secretOf(tenant) }),
+      onUnhandled: () => undefined,
+    });
+    for (let n = 0; n < 1_010; n++) await send(`t${String(n)}`, { eventName: 'other' });
+    await pass();
+    const [counts] = Object.values(batches[0]!.counts);
+    const secrets = Object.keys(counts!).filter((name) => name.startsWith('secret/'));
+    expect(secrets.length).toBeGreaterThan(900);
+    expect(secrets.length).toBeLessThan(1_000);
+    expect(counts!['outcome/webhook/handled']).toBe(1_010);
+  });
+});
+
+describe('the log of memoryStore', () => {
+  let batchCount = 0;
+  const row: OutcomeRow = {
+    at: NOW,
+    process: 'p',
+    outcome: 'handled',
+    source: 'webhook',
+    durationMs: 1,
+  };
+  const batch = (rows: readonly OutcomeRow[], process = 'p'): OutcomeBatch => ({
+    id: `batch ${String((batchCount += 1))}`,
+    process: { id: process, host: 'h', pid: 1, startedAt: NOW, at: NOW, inFlight: 0 },
+    rows,
+    counts: {},
+  });
+
+  it('keeps the newest 10,000 rows', async () => {
+    const log = memoryStore().log!;
+    for (let n = 0; n < 400; n++)
+      await log.append(batch(Array.from({ length: 50 }, () => ({ ...row, at: n }))));
+    const { rows, before } = await log.read({ batches: 2_000 });
+    expect(before).toBeUndefined();
+    expect(rows).toHaveLength(10_000);
+    expect([rows[0]!.at, rows.at(-1)!.at]).toEqual([399, 200]);
+  });
+});
