@@ -46,7 +46,7 @@ export const RUN_ELSEWHERE = [
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/verification
   'packages/testing/README.md#1', // run by Vitest in packages/testing
-  ...numbered('docs/testing.md', 1, 2), // run by Jest in packages/testing
+  ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
   'docs/failures.md#1', // programs.test.ts
   'docs/field-names.md#1', // field-names.test.ts

@@ -1,5 +1,5 @@
-import { request } from 'node:http';
 import { sign } from '@call-webhooks/core';
+import request, { type Response } from 'supertest';
 
 /** What came back for one request. */
 export interface Reply {
@@ -16,7 +16,7 @@ export interface DeliveryOptions {
   method?: string;
 }
 
-/** Plays the service: signs and posts over real HTTP, a connection for each request. */
+/** Plays the service: signs and posts over real HTTP with supertest, a connection for each request. */
 export interface Sender {
   post(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
   /** Sends just this, unsigned. */
@@ -29,28 +29,19 @@ export function startSender(
   secret: string,
   always: Record<string, string> = {},
 ): Sender {
-  const raw: Sender['raw'] = (body, { method = 'POST', headers = {} } = {}) =>
-    new Promise((resolve, reject) => {
-      const set = Object.entries({ ...always, ...headers }).filter(
-        ([, value]) => value !== undefined,
-      );
-      const outgoing = request(url, {
-        method,
-        agent: false,
-        headers: Object.fromEntries(set),
-      });
-      outgoing.on('error', reject).on('response', (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
-        response.on('end', () => {
-          resolve({
-            status: response.statusCode ?? 0,
-            outcome: outcomeOf(Buffer.concat(chunks).toString()),
-          });
-        });
-      });
-      outgoing.end(method === 'GET' || method === 'HEAD' ? undefined : body);
-    });
+  const { origin, pathname, search } = new URL(url);
+  const raw: Sender['raw'] = async (body, { method = 'POST', headers = {} } = {}) => {
+    const verb = method.toLowerCase() as 'post';
+    const outgoing = request(origin)
+      [verb](pathname + search)
+      .agent(false as never);
+    for (const [name, value] of Object.entries({ ...always, ...headers }))
+      // Superagent's types know no header that comes twice, but Node sends it.
+      if (value !== undefined) void outgoing.set(name, value as string);
+    if (method === 'GET' || method === 'HEAD') return replyOf(await outgoing);
+    // Bytes as they are: superagent would write JSON of a Buffer, and give a text without a type one.
+    return replyOf(await outgoing.serialize((bytes) => bytes as string).send(Buffer.from(body)));
+  };
   return {
     raw,
     async post(body, { headers, ...options } = {}) {
@@ -64,12 +55,9 @@ export function startSender(
   };
 }
 
-function outcomeOf(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as { outcome?: string }).outcome;
-  } catch {
-    return undefined;
-  }
+function replyOf({ status, body }: Response): Reply {
+  const { outcome } = Object(body) as { outcome?: unknown };
+  return { status, outcome: typeof outcome === 'string' ? outcome : undefined };
 }
 
 const ENDED_AT = '2026-01-01T12:00:00.000Z';

@@ -6,6 +6,7 @@ import {
   collectingLogger,
   serveLocally,
 } from '@call-webhooks/contract-tests';
+import { signedRequest } from '@call-webhooks/testing';
 import type express from 'express';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
@@ -28,6 +29,18 @@ export function expressTests(name: string, framework: typeof express): void {
       const [url, readyUrl] = [`${origin}/hook`, `${origin}/ready`];
       return { url, readyUrl, receiver: handler.receiver, close };
     },
+  });
+
+  it(`${name}: what supertest makes of a Buffer is not what was signed; docs/testing.md says so`, async () => {
+    const hook = callWebhooks({ secret, logger: collectingLogger() });
+    const post = async (sent: string | Buffer) => {
+      const one = request(framework().all('/hook', hook)).post('/hook');
+      const { headers } = await signedRequest(body, { secret });
+      return (await one.set(headers).send(sent)).body as unknown;
+    };
+    expect(await post(Buffer.from(body))).toEqual({ outcome: 'signature-mismatch' });
+    expect(await post(body)).toEqual({ outcome: 'ignored' });
+    await hook.receiver.close();
   });
 
   describe(`${name}: bodies that were read before`, () => {

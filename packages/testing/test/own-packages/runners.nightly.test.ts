@@ -85,10 +85,10 @@ describe('the tests of a user', () => {
         ),
         'jest.config.js': 'export default { transform: {} };',
       },
-      ['express', 'jest', '@jest/globals'],
+      ['express', 'jest', '@jest/globals', 'supertest'],
     );
     const result = await project.run(JEST, '--experimental-vm-modules');
-    expect(result).toMatchObject({ code: 0, output: passed('Tests: +5 passed, 5 total') });
+    expect(result).toMatchObject({ code: 0, output: passed('Tests: +6 passed, 6 total') });
   });
 
   it('pass in Vitest, also the one of the README', async () => {
