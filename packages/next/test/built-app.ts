@@ -43,8 +43,8 @@ function run(command: string, args: string[], cwd: string, env: NodeJS.ProcessEn
 }
 
 /** `next build`. @throws with its output if it fails */
-export function buildApp(folder: string, env: NodeJS.ProcessEnv): void {
-  run(process.execPath, [NEXT, 'build'], folder, { ...env, ...QUIET, NODE_ENV: 'production' });
+export function buildApp(folder: string, env: NodeJS.ProcessEnv, next = NEXT): void {
+  run(process.execPath, [next, 'build'], folder, { ...env, ...QUIET, NODE_ENV: 'production' });
 }
 
 /** In CI, Next installs nothing by itself. */
@@ -62,8 +62,12 @@ export interface RunningApp {
 }
 
 /** `next start` on a free port. */
-export async function startApp(folder: string, env: NodeJS.ProcessEnv): Promise<RunningApp> {
-  const child = spawn(process.execPath, [NEXT, 'start'], {
+export async function startApp(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  next = NEXT,
+): Promise<RunningApp> {
+  const child = spawn(process.execPath, [next, 'start'], {
     cwd: folder,
     env: { ...process.env, ...env, ...QUIET, NODE_ENV: 'production', PORT: '0' },
   });

@@ -1,0 +1,4 @@
+import { ready } from '@call-webhooks/next';
+import { POST } from '../hook/route.ts';
+
+export const GET = ready(POST);
