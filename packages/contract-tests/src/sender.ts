@@ -31,10 +31,9 @@ export function startSender(
 ): Sender {
   const { origin, pathname, search } = new URL(url);
   const raw: Sender['raw'] = async (body, { method = 'POST', headers = {} } = {}) => {
-    const verb = method.toLowerCase() as 'post';
-    const outgoing = request(origin)
-      [verb](pathname + search)
-      .agent(false as never);
+    const client = request(origin);
+    const outgoing = client[method.toLowerCase() as 'post'](pathname + search);
+    void outgoing.agent(false as never);
     for (const [name, value] of Object.entries({ ...always, ...headers }))
       // Superagent's types know no header that comes twice, but Node sends it.
       if (value !== undefined) void outgoing.set(name, value as string);
