@@ -29,49 +29,51 @@ export interface RequestNotice {
 /** How often to retry, and how long to wait. All times are in milliseconds. */
 export interface RetryOptions {
   /** Attempts after the first one. 0 turns retries off. Defaults to 3. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The first backoff. It doubles with each retry, and half of it is random. Defaults to 500. */
-  readonly baseDelay?: number;
+  readonly baseDelay?: number | undefined;
   /** The longest backoff. Defaults to 20,000. */
-  readonly maxDelay?: number;
+  readonly maxDelay?: number | undefined;
   /** If `Retry-After` asks for more, the ApiError is thrown at once. Defaults to 60,000. */
-  readonly maxRetryAfter?: number;
+  readonly maxRetryAfter?: number | undefined;
 }
 
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
    * The `{base_url}` of the spec, with or without `/v1`. Plain `http://` is accepted for loopback
-   * hosts only, unless `allowInsecure` is set.
+   * hosts only, unless `allowInsecure` is set. `undefined` (an unset variable of the environment)
+   * compiles, and `createClient` throws.
    */
-  readonly baseUrl: string | URL;
+  readonly baseUrl: string | URL | undefined;
   /**
    * The API token, or a function that returns it and is called before every attempt. It is sent to
-   * the origin of `baseUrl` only.
+   * the origin of `baseUrl` only. `undefined` (an unset variable of the environment) compiles, and
+   * `createClient` throws.
    */
-  readonly apiToken: string | (() => string | Promise<string>);
+  readonly apiToken: string | (() => string | undefined | Promise<string | undefined>) | undefined;
   /**
    * Defaults to the global `fetch`. Another one must support `redirect: 'manual'`, or it may send the
    * token to other origins. The body of its responses must be a web stream: node-fetch does not fit.
    */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /**
    * The longest wait for the headers, or for more of the body, in milliseconds. Defaults to 30,000.
    * To limit a whole call, pass it `AbortSignal.timeout(…)`.
    */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** A number sets the `limit`. GETs are retried; writes only if nothing can have been sent. */
-  readonly retries?: number | RetryOptions;
+  readonly retries?: number | RetryOptions | undefined;
   /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
   /** Called before every request, redirects and retries too, and awaited. Its error fails the call. */
-  readonly onRequest?: (notice: RequestNotice) => unknown;
+  readonly onRequest?: ((notice: RequestNotice) => unknown) | undefined;
   /** Allows plain http to other hosts than loopback, which exposes the token. Defaults to false. */
-  readonly allowInsecure?: boolean;
+  readonly allowInsecure?: boolean | undefined;
   /** Names that the spec does not show. The defaults are guesses. */
-  readonly wire?: Partial<WireNames>;
+  readonly wire?: { readonly [Name in keyof WireNames]?: WireNames[Name] | undefined } | undefined;
   /** The source of time. Defaults to the clock of the machine. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The webhook action that `client.rules.addWebhook` creates. */
@@ -127,13 +129,19 @@ export const defaultWireNames: WireNames = {
   }),
 };
 
+/** The checked `retries`. */
+export type Retry = { readonly [Name in keyof RetryOptions]-?: number };
+
 /** The checked options, with defaults filled in. */
-export interface Settings extends Required<
-  Pick<ClientOptions, 'allowInsecure' | 'fetch' | 'timeout' | 'userAgent' | 'clock'>
-> {
+export interface Settings {
+  readonly allowInsecure: boolean;
+  readonly fetch: Fetch;
+  readonly timeout: number;
+  readonly userAgent: string;
+  readonly clock: Clock;
   readonly baseUrl: URL;
   readonly readToken: () => Promise<string>;
-  readonly retry: Required<RetryOptions>;
+  readonly retry: Retry;
   readonly onRequest: ClientOptions['onRequest'];
   readonly wire: WireNames;
 }
@@ -149,7 +157,7 @@ function whole(name: string, value: number, minimum: number, maximum = longestTi
   throw new ConfigurationError(`${name} must be a whole number from ${minimum} to ${maximum}`);
 }
 
-function resolveRetry(retries: ClientOptions['retries'] = {}): Required<RetryOptions> {
+function resolveRetry(retries: ClientOptions['retries'] = {}): Retry {
   const given = typeof retries === 'number' ? { limit: retries } : retries;
   const { limit = 3, baseDelay = 500, maxDelay = 20_000, maxRetryAfter = 60_000 } = given;
   return {
@@ -218,8 +226,10 @@ export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
 }
 
 /** Checks the base URL, and removes trailing slashes, and `/v1`, which each endpoint adds. */
-export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL {
+export function parseBaseUrl(baseUrl: string | URL | undefined, allowInsecure: boolean): URL {
   const refuse = (why: string): ConfigurationError => new ConfigurationError(`baseUrl ${why}`);
+  if (baseUrl === undefined || baseUrl === '')
+    throw refuse('is missing. Is the environment variable set that it is read from?');
   if (!URL.canParse(String(baseUrl)))
     throw refuse('must be an absolute URL, such as https://api.example.com');
   const url = new URL(baseUrl);

@@ -104,10 +104,24 @@ describe('settings', () => {
     const settings = resolveSettings({
       ...base,
       retries: 0,
-      wire: { nextParam: 'cursor', nextField: undefined } as never,
+      wire: { nextParam: 'cursor', nextField: undefined },
     });
     expect(settings.retry.limit).toBe(0);
     expect(settings.wire).toMatchObject({ nextParam: 'cursor', nextField: 'next' });
+  });
+
+  test('undefined means that an option is not given, and a missing one is named', () => {
+    const given = {
+      ...{ fetch: undefined, timeout: undefined, retries: undefined, userAgent: undefined },
+      ...{ onRequest: undefined, allowInsecure: undefined, wire: undefined, clock: undefined },
+    } satisfies Partial<ClientOptions>;
+    const { fetch: _one, ...settings } = resolveSettings({ ...base, ...given });
+    const { fetch: _other, ...defaults } = resolveSettings(base);
+    expect(settings).toEqual({ ...defaults, readToken: expect.any(Function) });
+    const unset = process.env['CALL_WEBHOOKS_TEST_UNSET'];
+    const { baseUrl, apiToken } = base;
+    expect(() => createClient({ baseUrl: unset, apiToken })).toThrow('baseUrl is missing.');
+    expect(() => createClient({ baseUrl, apiToken: unset })).toThrow('apiToken is missing.');
   });
 
   test('looks the global fetch up when it is used', async () => {
@@ -128,7 +142,7 @@ describe('settings', () => {
       ['retries.maxDelay', { retries: { maxDelay: 2 ** 31 } }],
       ['userAgent', { userAgent: 'a\r\nb' }],
       ['apiToken', { apiToken: '' }],
-      ['apiToken', { apiToken: undefined as never }],
+      ['apiToken', { apiToken: undefined }],
       ['baseUrl', { baseUrl: 'nonsense' }],
     ];
     test.each(cases)('a wrong %s: %j', (name, options) => {
