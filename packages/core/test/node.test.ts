@@ -105,12 +105,12 @@ describe('createNodeHandler', () => {
     const { post, lines } = setup();
     const port = await serve((req, res) => void post(req, res));
     const { headers, body } = await delivery(STARTED);
-    const id = headers['X-Service-Webhook-Id']!;
+    const id = headers['x-service-webhook-id']!;
     const client = httpRequest({
       port,
       host: '127.0.0.1',
       method: 'POST',
-      headers: { ...headers, 'X-Service-Webhook-Id': [id, id] },
+      headers: { ...headers, 'x-service-webhook-id': [id, id] },
     });
     client.end(body);
     const [response] = (await once(client, 'response')) as [IncomingMessage];

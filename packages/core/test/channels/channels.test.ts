@@ -68,7 +68,7 @@ describe('the tracing channels', () => {
         {
           source: 'webhook',
           method: 'POST',
-          headers: expect.objectContaining({ 'X-Service-Timestamp': String(SECONDS) }) as unknown,
+          headers: expect.objectContaining({ 'x-service-timestamp': String(SECONDS) }) as unknown,
           result: { outcome: { outcome: 'handled' } },
         },
       ],

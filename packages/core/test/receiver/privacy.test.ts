@@ -140,9 +140,9 @@ describe('what strangers can send', () => {
       await send(CALL, {}, { headers: { ...headers, [name]: planted } });
     };
     await send(CALL, { secret: OTHER_SECRET });
-    await header('X-Service-Webhook-Id');
-    await header('X-Service-Timestamp');
-    await header('X-Service-Signature');
+    await header('x-service-webhook-id');
+    await header('x-service-timestamp');
+    await header('x-service-signature');
     await header('Content-Encoding');
     await send(CALL, {}, { method: planted });
     await send(CALL, { secret: OTHER_SECRET, webhookId: 'Wilhelmina' });

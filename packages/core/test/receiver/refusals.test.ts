@@ -40,8 +40,8 @@ describe('a refused request', () => {
       headers: { ...good.headers, [name]: value },
     });
     expect(await code({ headers: {} })).toBe('missing-header');
-    expect(await code(header('X-Service-Timestamp', 'x'))).toBe('malformed-header');
-    expect(await code(header('X-Service-Webhook-Id', 'other'))).toBe('signature-mismatch');
+    expect(await code(header('x-service-timestamp', 'x'))).toBe('malformed-header');
+    expect(await code(header('x-service-webhook-id', 'other'))).toBe('signature-mismatch');
     expect(await code(await delivery(STARTED, { timestamp: SECONDS - 301 }))).toBe(
       'timestamp-out-of-tolerance',
     );

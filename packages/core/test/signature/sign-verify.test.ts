@@ -63,8 +63,8 @@ describe('sign and verify', () => {
   it('cover the id and the timestamp, and both with the same secret', async () => {
     const request = await delivery({ a: 1 }, { webhookId: 'one' });
     for (const change of [
-      { 'X-Service-Webhook-Id': 'two' },
-      { 'X-Service-Timestamp': String(SECONDS + 1) },
+      { 'x-service-webhook-id': 'two' },
+      { 'x-service-timestamp': String(SECONDS + 1) },
     ])
       expect(
         await code(
@@ -79,7 +79,7 @@ describe('sign and verify', () => {
 
   it('refuse every non-canonical spelling of the right signature', async () => {
     const request = await delivery({ a: 1 });
-    const signature = request.headers['X-Service-Signature']!;
+    const signature = request.headers['x-service-signature']!;
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
     const last = alphabet.indexOf(signature.at(-2)!);
     const same = [1, 2, 3].map((bits) => `${signature.slice(0, -2)}${alphabet[last + bits]!}=`);
@@ -87,7 +87,7 @@ describe('sign and verify', () => {
       expect(Buffer.from(spelling.slice(3), 'base64')).toEqual(
         Buffer.from(signature.slice(3), 'base64'),
       );
-      const headers = { ...request.headers, 'X-Service-Signature': spelling };
+      const headers = { ...request.headers, 'x-service-signature': spelling };
       expect(await code(verify({ ...request, headers }, { secret: SECRET, now }))).toBe(
         'signature-mismatch',
       );
@@ -97,7 +97,7 @@ describe('sign and verify', () => {
       `${signature}=`,
       `${signature.slice(0, 10)} ${signature.slice(10)}`,
     ]) {
-      const headers = { ...request.headers, 'X-Service-Signature': spelling };
+      const headers = { ...request.headers, 'x-service-signature': spelling };
       expect(await code(verify({ ...request, headers }, { secret: SECRET, now }))).toBe(
         'malformed-header',
       );
