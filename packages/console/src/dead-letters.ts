@@ -1,5 +1,5 @@
 import type { DeadLetters, Logger, StoredDeadLetter } from '@call-webhooks/core';
-import { redactId } from '@call-webhooks/core/internal';
+import { redactEventName, withRedactedIds } from '@call-webhooks/core/internal';
 import type {
   DeadJobs,
   DeadLetterFilter,
@@ -85,7 +85,10 @@ export class DeadLetterDesk {
           lastAt: lastAt.getTime(),
           example: { ...example, error: example.error.slice(0, MAX_ERROR) },
         })),
-      eventNames: names(({ eventName }) => eventName && redactId(eventName)),
+      eventNames: names(({ eventName }) =>
+        // The store could not find a redacted one.
+        eventName === undefined || redactEventName(eventName) !== eventName ? undefined : eventName,
+      ),
       tenants: names(({ tenant }) => tenant),
     };
   }
@@ -222,15 +225,16 @@ function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolea
 
 /** A letter without its body. Ids are as in log lines. */
 function rowOf(letter: ListedDeadLetter): DeadLetterRow {
-  const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } = letter;
+  const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } =
+    withRedactedIds(letter);
   return {
     id,
     reason,
     ...(tenant !== undefined && { tenant }),
-    webhookId: redactId(webhookId),
-    ...(eventName !== undefined && { eventName: redactId(eventName) }),
-    ...(callId !== undefined && { callId: redactId(callId) }),
-    ...(key !== undefined && { key: redactId(key) }),
+    webhookId,
+    ...(eventName !== undefined && { eventName }),
+    ...(callId !== undefined && { callId }),
+    ...(key !== undefined && { key }),
     attempt: letter.attempt,
     signedAt: letter.timestamp.getTime(),
     failedAt: letter.failedAt.getTime(),

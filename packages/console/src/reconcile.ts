@@ -1,5 +1,5 @@
 import type { OutcomeCode } from '@call-webhooks/core';
-import { redactId } from '@call-webhooks/core/internal';
+import { withRedactedIds } from '@call-webhooks/core/internal';
 import type { SeenProcess } from '@call-webhooks/core/stores';
 import {
   reconcile,
@@ -88,12 +88,9 @@ export async function runReconcile(
     else others += 1;
     if (isToRun ? toRun > MAX_TO_RUN : others > MAX_OTHERS) return;
     task.events.push({
-      ...{
-        callId: redactId(callId),
-        eventName: redactId(event.eventName),
-        at: at.getTime(),
-        missed,
-      },
+      ...withRedactedIds({ callId, eventName: event.eventName }),
+      at: at.getTime(),
+      missed,
       ...(state && { state }),
       ...(outcome && { outcome }),
     });

@@ -17,6 +17,9 @@ async function told() {
         'call:completed': () => Promise.reject(handlerError()),
         'call:started': () => undefined,
       },
+      onUnhandled: ({ eventName }) => {
+        throw new Error(`no handler for ${String(eventName)}`);
+      },
     },
   });
   const { deliver, receiver } = opened;
@@ -24,6 +27,8 @@ async function told() {
   await deliver(body);
   await deliver(callBody('call-2', 'call:started', { ...PERSON, ...NAMES }));
   await deliver(callBody(PERSON.recipientEmail, 'call:completed', PERSON)); // an id that is an address
+  await deliver(callBody(PERSON.recipientName, 'call:completed', PERSON)); // and one that is a name
+  await deliver(JSON.stringify({ eventName: PERSON.recipientName, eventId: '1', ...PERSON }));
   await deliver(JSON.stringify(PERSON));
   await deliver(`{"recipientName": "${PERSON.recipientName}"`);
   const bytes = new TextEncoder().encode(body);

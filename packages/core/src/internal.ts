@@ -28,7 +28,7 @@ export type {
 export { loggedError, loggedFailure } from './report/error-text.ts';
 export { consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export { callHook } from './report/hooks.ts';
-export { createRedactor, redactId } from './report/redact.ts';
+export { createRedactor, redactEventName, redactId, withRedactedIds } from './report/redact.ts';
 export { looksLikeField, printable } from './report/visible.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export { sha256, tenantKey } from './store/keys.ts';

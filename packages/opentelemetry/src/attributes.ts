@@ -1,5 +1,5 @@
 import { EVENT_NAMES, WebhookError, type Outcome } from '@call-webhooks/core';
-import { redactId } from '@call-webhooks/core/internal';
+import { redactEventName, redactId } from '@call-webhooks/core/internal';
 import type { Attributes } from '@opentelemetry/api';
 
 /** The name of the tracer and the meter. */
@@ -46,7 +46,7 @@ export function identity(of: {
     // Not in metrics: there may be any number of tenants. It is redacted unless it is verified.
     'call_webhooks.tenant': of.tenant,
     'messaging.message.id': redacted(of.webhookId),
-    [EVENT]: redacted(of.eventName),
+    [EVENT]: of.eventName === undefined ? undefined : redactEventName(of.eventName),
     'call_webhooks.call_id': redacted(of.callId),
     [KEY]: redacted(of.key),
     'call_webhooks.attempt': of.attempt,
@@ -100,7 +100,7 @@ export class EventLabels {
   /** @returns `none` without a name, as for a custom payload; `other` once there are too many */
   of(eventName: string | undefined): string {
     if (eventName === undefined) return 'none';
-    const label = redactId(eventName).slice(0, MAX_LABEL_LENGTH);
+    const label = redactEventName(eventName).slice(0, MAX_LABEL_LENGTH);
     if (this.#labels.has(label)) return label;
     if (this.#labels.size >= EVENT_NAMES.length + MAX_OTHERS) return 'other';
     this.#labels.add(label);

@@ -1,4 +1,5 @@
 import type { StoredDeadLetter } from '@call-webhooks/core';
+import { withRedactedIds } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -99,7 +100,7 @@ async function list(
   for await (const letter of lettersOf(opened.deadLetters, options)) {
     isWhole = found.length < options.limit;
     if (!isWhole) break;
-    found.push(letter);
+    found.push(withRedactedIds(letter));
     signal.throwIfAborted();
   }
   if (output.json) for (const letter of found) await output.print(letter);
@@ -184,14 +185,14 @@ async function show(
   { reveal }: ShowOptions,
 ): Promise<undefined> {
   const letter = await findLetter(deadLetters, id);
-  const { rawBody, ...record } = letter;
+  const { rawBody, ...record } = withRedactedIds(letter);
   const text = Buffer.from(rawBody).toString('utf8');
   const isText = Buffer.from(text).equals(rawBody);
   const body = !reveal ? shownBody(letter) : isText ? text : rawBody;
   const shown =
     typeof body === 'string' ? { body } : { base64: Buffer.from(body).toString('base64') };
   await output.print({ ...record, ...shown }, (colors) => [
-    ...detailLines(colors, letter, output.columns),
+    ...detailLines(colors, { ...record, rawBody }, output.columns),
     ...bodyLines(body, Infinity).map((line) => t`  ${line}`),
   ]);
   return undefined;

@@ -1,5 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
-import { newWebhookId } from '@call-webhooks/core/internal';
+import { newWebhookId, withRedactedIds } from '@call-webhooks/core/internal';
 import {
   reconcile,
   type ReconciledEvent,
@@ -172,9 +172,10 @@ export const lookUp = (
 /** With `--json`, every event; else those that are missed, or failed. */
 async function printEvent(
   output: Output,
-  { callId, event: { eventName }, outcome, state, missed }: ReconciledEvent,
+  { outcome, state, missed, ...event }: ReconciledEvent,
   dryRun: boolean,
 ): Promise<void> {
+  const { callId, eventName } = withRedactedIds({ ...event.event, callId: event.callId });
   if (output.json) await output.print({ type: 'event', eventName, callId, outcome, state, missed });
   else if (dryRun && missed) await output.print(undefined, () => t`${eventName}  ${callId}`);
   else if (missed && outcome !== 'handled' && outcome !== 'queued')

@@ -1,6 +1,7 @@
 import { boundTo, isPlain, isRoot } from '../check-options.ts';
 import type { Handler } from '../delivery.ts';
 import { WebhookError } from '../errors.ts';
+import { tellEventNames } from '../report/event-name.ts';
 import { EVENT_NAMES } from './events.ts';
 import type { StandardSchema } from './schema.ts';
 
@@ -21,6 +22,7 @@ export function namedHandlers(given: {
 }): NamedHandlers {
   const { on, events = {} } = given;
   const schemas = schemasOf(events);
+  tellEventNames(schemas.keys());
   const handlers = new Map<string, Handler<unknown>>();
   if (on === undefined) return { handlers, schemas };
   const known = [...EVENT_NAMES, ...schemas.keys()];

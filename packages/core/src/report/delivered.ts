@@ -1,6 +1,7 @@
 import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
-import { isPlain, looksLikeField, oneLine } from './visible.ts';
+import { looksLikeEventName } from './event-name.ts';
+import { isPlain, looksLikeField, looksLikeId, oneLine } from './visible.ts';
 
 const MIN_PIECE = 4;
 const MAX_PIECE = 20;
@@ -24,6 +25,10 @@ const ESCAPED = /["\\]|[^ -\uffff]/;
 /** Of the length of the text: the usual lower case of `İ` has two characters. */
 const lowerCase = (text: string): string =>
   isPlain(text) ? text.toLowerCase() : text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
+
+/** What was sent as an id or the name of an event, but may be the name of a person. */
+const isNoId = (value: unknown): value is string =>
+  typeof value === 'string' && !looksLikeId(value) && !looksLikeEventName(value);
 
 const STARTS = 2 ** 16;
 /** Of the four characters at a place of a text: a number below `STARTS`. */
@@ -107,7 +112,8 @@ function findValues(content: DeliveryContent): Values {
       if (isList) for (const inner of value as unknown[]) left.push(inner);
       for (const key of keys) {
         if (!looksLikeField(key)) pieces.add(key);
-        if (!PLAIN_FIELDS.has(key)) left.push((value as Record<string, unknown>)[key]);
+        const inner = (value as Record<string, unknown>)[key];
+        if (!PLAIN_FIELDS.has(key) || isNoId(inner)) left.push(inner);
       }
     }
     if (found + pieces.size > 2 * MAX_VALUES) throw new RangeError('too many');

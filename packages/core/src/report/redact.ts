@@ -1,6 +1,7 @@
 import type { DeliveryContent } from '../errors.ts';
+import { looksLikeEventName } from './event-name.ts';
 import { settle } from './hooks.ts';
-import { oneLine, printable } from './visible.ts';
+import { looksLikeId, oneLine, printable } from './visible.ts';
 import {
   deliveredBody,
   GAP,
@@ -142,30 +143,46 @@ const ID_WORDS = /^[A-Za-z\d_]+(?:[:-][A-Za-z\d_]+)*$/;
 const SUSPICIOUS =
   /whsec|[rs]k[_-]|gh[opsur]_|github|glpat|npm_|xox|A(?:KIA|SIA|Iza)|pass|pwd|secret|token|api|credential|signature|cookie|authorization|phone|mobile|tel|msisdn|fax|sms|whatsapp|dial|number|call(?:ed|ing)?:?\d/i;
 
+/** What a key of a tenant begins with. The name of a tenant may have spaces. */
+const OF_TENANT = /^tenant:[^:]{0,500}:/;
+
 /**
- * An id, key or event name, as log lines, hooks and spans have it: on one line, of a limited length,
- * and without what may have been made a part of it: an e-mail address, a phone number, a token.
+ * The name of a tenant or a secret, as log lines have it: on one line, of a limited length, and without
+ * what may have been made a part of it: an e-mail address, a phone number, a token.
  */
-export function redactId(id: string): string {
-  // The redactor would not change such an id, but takes a hundred times as long.
-  if (id.length <= MAX_ID && ID_WORDS.test(id) && !SUSPICIOUS.test(id)) return id;
-  return redactedText(printable(id.slice(0, 4 * MAX_ID))).slice(0, MAX_ID);
+export function redactName(name: string): string {
+  // The redactor would not change such a name, but takes a hundred times as long.
+  if (name.length <= MAX_ID && ID_WORDS.test(name) && !SUSPICIOUS.test(name)) return name;
+  return redactedText(printable(name.slice(0, 4 * MAX_ID))).slice(0, MAX_ID);
 }
+
+/**
+ * An id or key of a delivery, as log lines, hooks and spans have it: as `redactName` makes it, or nothing
+ * of it if it does not look like an id.
+ */
+export const redactId = (id: string): string =>
+  looksLikeId(id.replace(OF_TENANT, '')) ? redactName(id) : REDACTED;
+
+/** The name of an event of a delivery: as `redactId` makes it, if it looks like one or is configured. */
+export const redactEventName = (name: string): string =>
+  looksLikeEventName(name) ? redactName(name) : REDACTED;
 
 export type Ids = {
   [Name in 'tenant' | 'eventName' | 'callId' | 'key' | 'webhookId']?: string | undefined;
 };
 
 /**
- * A copy whose ids are as `redactId` makes them. The tenant of a verified delivery stays as it is:
- * without a webhook id, anybody may have sent it.
+ * A copy whose ids are as `redactId` makes them, and its event name as `redactEventName`. The tenant of a
+ * verified delivery stays as it is: without a webhook id, anybody may have sent it.
  */
 export function withRedactedIds<T extends Ids>(identified: T): T {
   const copy: Ids = { ...identified };
-  for (const name of ['eventName', 'callId', 'key', 'webhookId', 'tenant'] as const) {
+  const { eventName, tenant } = copy;
+  for (const name of ['callId', 'key', 'webhookId'] as const) {
     const id = copy[name];
-    if (id !== undefined && !(name === 'tenant' && copy.webhookId !== undefined))
-      copy[name] = redactId(id);
+    if (id !== undefined) copy[name] = redactId(id);
   }
+  if (eventName !== undefined) copy.eventName = redactEventName(eventName);
+  if (tenant !== undefined && copy.webhookId === undefined) copy.tenant = redactName(tenant);
   return copy as T;
 }

@@ -1,5 +1,5 @@
 import { docsUrl } from '../errors.ts';
-import { redactId } from './redact.ts';
+import { redactEventName } from './redact.ts';
 
 /** How many names are remembered: they come from the network, although from an authentic sender. */
 const MAX_NAMES = 100;
@@ -10,7 +10,7 @@ export class UnhandledNames {
 
   /** @returns `undefined` if this name was told before */
   lineOf(eventName: string | undefined): { docs: string; message: string } | undefined {
-    const name = eventName === undefined ? undefined : redactId(eventName);
+    const name = eventName === undefined ? undefined : redactEventName(eventName);
     if (this.#told.has(name) || this.#told.size >= MAX_NAMES) return undefined;
     this.#told.add(name);
     const what = name === undefined ? 'a payload without eventName' : `the event "${name}"`;

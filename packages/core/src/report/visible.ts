@@ -37,6 +37,12 @@ export const escaped = (text: string): string =>
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
   });
 
+/** A text with spaces or letters of other scripts may be a name, whatever field it was sent in. */
+const ID = /^[!-~]*$/;
+
+/** Whether a text that was sent as an id looks like one. */
+export const looksLikeId = (id: string): boolean => ID.test(id);
+
 /** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
 const FIELD_NAME = /^[a-z_]\w{0,63}$/;
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { hmacBase64, prepareKey } from '#platform';
 import { WebhookError } from '../errors.ts';
 import { settle } from '../report/hooks.ts';
-import { redactId } from '../report/redact.ts';
+import { redactName } from '../report/redact.ts';
 import type { HmacKey } from '../platform/platform.ts';
 
 const PREFIX = 'whsec_';
@@ -132,7 +132,7 @@ function checkedItem(item: unknown, where: string): CheckedSecrets {
       'A named secret is { id, secret }, where id is a non-empty string for the logs.',
     );
   }
-  const keys = preparedText(secret, ` "${redactId(id)}"${where}`);
+  const keys = preparedText(secret, ` "${redactName(id)}"${where}`);
   return () => keys.named(id);
 }
 

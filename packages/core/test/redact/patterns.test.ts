@@ -192,6 +192,7 @@ describe('redactId', () => {
     'b1f7a2c4-1f7e-4a52-9d3a-0123456789ab',
     'custom:ticket-4711',
     '15550104477',
+    'tenant:Acme Corp:call-1:call:started',
   ])('keeps %s', (id) => {
     expect(redactId(id)).toBe(id);
   });
@@ -205,7 +206,12 @@ describe('redactId', () => {
     ['custom:phone:555-010-4477', 'custom:phone:[redacted]'],
     [`${'x.'.repeat(97)}-ada@example.com`, '[redacted]'],
     ['custom:whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'custom:[redacted]'],
-    ['a\nb\u2028c', 'a?b?c'],
+    ['a\nb\u2028c', '[redacted]'],
+    ['Ada Lovelace', '[redacted]'],
+    ['Zelda\u200bQuixotic', '[redacted]'],
+    ['Jürgen', '[redacted]'],
+    ['custom:Ada Lovelace', '[redacted]'],
+    ['tenant:Acme Corp:Ada Lovelace:call:started', '[redacted]'],
     ['x'.repeat(500), 'x'.repeat(200)],
   ])('makes %j %j', (id, told) => {
     expect(redactId(id)).toBe(told);
@@ -252,9 +258,9 @@ describe('withRedactedIds', () => {
 
   it('redacts every id, and keeps the rest', () => {
     expect(withRedactedIds({ ...ids, tenant, webhookId: tenant, attempt: 2 })).toEqual({
-      eventName: 'custom:[redacted]',
+      eventName: '[redacted]',
       callId: '[redacted]',
-      key: 'key of [redacted]',
+      key: '[redacted]',
       webhookId: '[redacted]',
       tenant,
       attempt: 2,

@@ -1,5 +1,5 @@
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
-import { sha256 } from '@call-webhooks/core/internal';
+import { redactEventName, sha256 } from '@call-webhooks/core/internal';
 
 /** Longer error texts are cut: their beginning tells the cause. */
 const MAX_TEXT = 1_000;
@@ -107,7 +107,10 @@ export interface DeadLetterCause {
   firstAt: Date;
   /** When the last failure of any of them was. */
   lastAt: Date;
-  /** The names of their events, sorted; `'unknown'` for those that have none. */
+  /**
+   * The names of their events, sorted; `'unknown'` for those that have none, `'[redacted]'` for those that
+   * neither look like the name of an event nor are configured in this process.
+   */
   eventNames: string[];
   /** The id and the whole error of the dead letter that failed last. */
   example: { id: string; error: string };
@@ -138,7 +141,7 @@ export async function groupByCause(
       groups.set(text, (group = { ...of, firstAt, lastAt: failedAt, example }));
     }
     group.count += 1;
-    group.names.add(eventName);
+    group.names.add(redactEventName(eventName));
     if (firstAt < group.firstAt) group.firstAt = firstAt;
     if (failedAt >= group.lastAt) Object.assign(group, { lastAt: failedAt, example });
   }
