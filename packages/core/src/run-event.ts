@@ -99,7 +99,7 @@ export class EventRun implements RunningDelivery {
       this.#pending.attempt = attempt;
       // Usually the first renewal is due after the deadline of the response, which starts them then.
       const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
-      if (isDueEarlier || this.#isLate) void lease.keep();
+      if (isDueEarlier || this.#isLate) lease.keep();
       if (found.invalid) result = await this.#giveUp(found.invalid, found.invalid, found, lease);
       else if (settings.queue) result = await this.#enqueue(found, settings.queue, lease);
       else result = await this.#handle(found, attempt, lease);
@@ -291,7 +291,7 @@ export class EventRun implements RunningDelivery {
   /** The response was sent before the run ended: the handler is told so, and goes on. */
   goOnLate(reason: WebhookError): void {
     this.#isLate = true;
-    void this.#lease?.keep();
+    this.#lease?.keep();
     this.abort(reason);
   }
 

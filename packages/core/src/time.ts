@@ -110,7 +110,8 @@ export class Deadlines {
   }
 }
 
-function ownTimer(ms: number, onReached: () => void, since: number): Deadline {
+/** As `Deadlines.in`, with a timer of its own, which keeps the process alive. */
+export function ownTimer(ms: number, onReached: () => void, since = performance.now()): Deadline {
   const timer = setTimeout(onReached, Math.max(0, Math.ceil(since + ms - performance.now())));
   return { cancel: () => clearTimeout(timer) };
 }

@@ -37,7 +37,7 @@ export interface HandlerMessage extends Message {
 
 /** The message of `call-webhooks:store`: one call of the store. */
 export interface StoreMessage extends Message {
-  readonly operation: 'admit' | 'complete' | 'release' | 'extend' | 'reopen';
+  readonly operation: 'admit' | 'complete' | 'release' | 'extend' | 'reopen' | 'peek';
   readonly key: string | undefined;
   /** The answer: an admission, or whether the token still held the lease. */
   result?: { status: string; attempt?: number } | boolean;

@@ -1,6 +1,7 @@
 import { toBase64 } from '#platform';
 import { docsUrl, WebhookError } from '../errors.ts';
-import type { Deadline, Deadlines } from '../time.ts';
+import type { Deadlines } from '../time.ts';
+import { keepRenewed } from './renewal.ts';
 import type { StoreCalls } from './store-calls.ts';
 import type { Admission, Claim, DoneMark } from './store.ts';
 import type { Transactions } from './transactions.ts';
@@ -32,10 +33,11 @@ export class Lease {
   /** When the store gave it; `performance.now()`. */
   readonly takenAt = performance.now();
   readonly #store: StoreCalls;
-  readonly #deadlines: Deadlines;
+  readonly #wait: Deadlines['in'];
   readonly #claim: Claim;
   readonly #onLost: () => void;
-  #renewal: Deadline | undefined;
+  #stopRenewal: (() => void) | undefined;
+  #isReleased = false;
   #ended = false;
   /** The call that marks the event as done. */
   #commit: Promise<boolean> | undefined;
@@ -45,29 +47,21 @@ export class Lease {
 
   constructor(store: StoreCalls, deadlines: Deadlines, claim: Claim, onLost: () => void) {
     this.#store = store;
-    this.#deadlines = deadlines;
+    this.#wait = (...args) => deadlines.in(...args);
     this.#claim = claim;
     this.#onLost = onLost;
   }
 
   /** Renews the lease at every third of its length until it ends. */
-  async keep(): Promise<void> {
+  keep(): void {
     const { key, token, leaseMs } = this.#claim;
-    if (key === undefined || this.#renewal) return;
-    let renewedAt = this.takenAt;
-    let isLost = false;
-    while (!this.#ended && !isLost) {
-      await new Promise<void>((resolve) => {
-        this.#renewal = this.#deadlines.in(leaseMs / 3, resolve, renewedAt);
-      });
-      renewedAt = performance.now();
-      const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - renewedAt);
-      // While the store is unavailable, the next renewal or the commit will tell.
-      const isHeld = left > 0 && (await this.#store.extend(key, token, left).catch(() => true));
-      isLost = left <= 0 || !(isHeld || this.#mayBeDone);
-    }
-    // A commit or a release may have come first.
-    if (!this.#ended) this.#onLost();
+    if (key === undefined || this.#ended || this.#stopRenewal) return;
+    const renew = async () => {
+      const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - performance.now());
+      return left > 0 && ((await this.#store.extend(key, token, left)) || this.#mayBeDone);
+    };
+    const how = { renew, onLost: this.#onLost, wait: this.#wait };
+    this.#stopRenewal = keepRenewed({ every: leaseMs / 3, ...how }, this.takenAt);
   }
 
   /**
@@ -105,6 +99,7 @@ export class Lease {
    * committed or the lease is lost, the lease is held afterwards. It rejects if the store fails.
    */
   async transactionEnd(): Promise<TransactionEnd> {
+    if (this.#isReleased) return this.#endAfterRelease();
     let status: Admission['status'] | undefined;
     try {
       ({ status } = await this.#store.admit(this.#claim));
@@ -119,6 +114,13 @@ export class Lease {
     return 'committed';
   }
 
+  /** At shutdown the lease was released under the handler. Another claim would count another attempt. */
+  async #endAfterRelease(): Promise<TransactionEnd> {
+    const { key = '' } = this.#claim;
+    this.#isDone = (await this.#store.peek(key)) === 'handled';
+    return this.#isDone ? 'committed' : 'lost';
+  }
+
   /**
    * Frees the event and keeps its attempt count. If the store fails, the lease expires by itself.
    * Once the commit has begun, this waits for it instead: a store may apply the two in any order.
@@ -127,6 +129,7 @@ export class Lease {
     const { key, token } = this.#claim;
     this.#end();
     if (key === undefined || this.#isDone) return;
+    this.#isReleased = true;
     try {
       await (this.#commit ?? this.#store.release(key, token));
     } catch {
@@ -136,7 +139,7 @@ export class Lease {
 
   #end(): void {
     this.#ended = true;
-    this.#renewal?.cancel();
+    this.#stopRenewal?.();
   }
 }
 

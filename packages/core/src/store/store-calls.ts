@@ -3,6 +3,7 @@ import { CHANNELS, type StoreMessage, traced } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
 import type { Deadlines } from '../time.ts';
+import type { EventState } from './outcome-log.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 
 /**
@@ -59,6 +60,12 @@ export class StoreCalls {
   async reopen(key: string): Promise<void> {
     const store = this.#store;
     await this.#call('reopen', key, async () => store.reopen?.(key));
+  }
+
+  /** @returns `undefined` as well if the store can't tell */
+  async peek(key: string): Promise<EventState | undefined> {
+    const ask = async () => (await this.#store.peek?.([key])) ?? [];
+    return (await this.#call('peek', key, ask, Array.isArray))[0];
   }
 
   /**

@@ -3,6 +3,8 @@ import type { QueuedDelivery } from '../queue.ts';
 import { loggedError } from '../report/error-text.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
 import { deliveryFields } from '../report/reporter.ts';
+import { keepRenewed } from '../store/renewal.ts';
+import { ownTimer } from '../time.ts';
 import type { JobProcessor, JobResult, JobTransaction, WorkerJob } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 
@@ -90,19 +92,14 @@ export class LeasedJobRun implements PolledJob {
   #keepLease(onLost: () => void): () => void {
     const { expiresIn, extendEvery } = this.#job;
     const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);
-    const renew = async () => {
-      try {
-        const isHeld = await this.#job.extend?.();
-        if (isHeld === false && !this.#mayBeCompleted) onLost();
-      } catch {
-        // If the engine does not answer, the write at the end tells whether the job was lost.
-      }
-    };
-    const renewal =
-      extendEvery === undefined ? undefined : setInterval(() => void renew(), extendEvery);
+    const renew = async () => (await this.#job.extend?.()) !== false || this.#mayBeCompleted;
+    const stop =
+      extendEvery === undefined
+        ? undefined
+        : keepRenewed({ every: extendEvery, renew, onLost, wait: ownTimer });
     return () => {
       clearTimeout(expiry);
-      clearInterval(renewal);
+      stop?.();
     };
   }
 

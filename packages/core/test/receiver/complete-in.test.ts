@@ -46,6 +46,40 @@ describe('context.completeIn', () => {
     expect(attempts).toEqual([1, 2]);
   });
 
+  it.each([
+    ['handled', true],
+    ['shutting-down', false],
+  ])(
+    'a deploy while it runs costs one attempt at most: %s where it was committed: %p',
+    async (code, isCommitted) => {
+      const entered = deferred();
+      const goOn = deferred();
+      const { send, receiver, store } = transactionalReceiver(async ({ completeIn }, tx) => {
+        await completeIn(tx);
+        entered.resolve();
+        await goOn.promise;
+        if (isCommitted) await tx.commit();
+      });
+      const sent = send(STARTED);
+      await entered.promise;
+      const closed = receiver.close({ graceMs: 1 });
+      if (isCommitted) goOn.resolve();
+      await closed;
+      goOn.resolve();
+      expect(await sent).toBe(code);
+      const attempts: number[] = [];
+      const next = createTestReceiver({
+        store,
+        on: {
+          'call:started': (_event: unknown, { attempt }: HandlerContext) =>
+            void attempts.push(attempt),
+        },
+      });
+      expect(await next.send(STARTED)).toBe(isCommitted ? 'duplicate' : 'handled');
+      expect(attempts).toEqual(isCommitted ? [] : [2]);
+    },
+  );
+
   it('a handler that ignores the rollback has failed', async () => {
     const { send, outcomes } = transactionalReceiver(({ completeIn }, tx) => completeIn(tx));
     expect(await send(STARTED)).toBe('handler-failed');
