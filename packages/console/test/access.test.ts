@@ -314,4 +314,18 @@ describe('a refused request leaves a trace', () => {
     expect(line?.fields['networks']).toEqual(network === undefined ? undefined : [network]);
     expect(JSON.stringify(line)).not.toContain(ip);
   });
+
+  it('with five networks at most, each once', async () => {
+    const opened = open({ authorize: () => false });
+    const from = (ip: string) =>
+      opened.console.fetch(Object.assign(new Request('https://ops.test/ops/webhooks'), { ip }));
+    await from('203.0.113.1');
+    for (let n = 0; n < 20; n++) await from(`198.51.${String(n)}.1`);
+    for (let n = 0; n < 20; n++) await from(`198.51.0.${String(n)}`);
+    await opened.console.close();
+    expect(lines(opened)[1]?.fields).toMatchObject({
+      refused: { unauthorized: 40 },
+      networks: [0, 1, 2, 3, 4].map((n) => `198.51.${String(n)}.0/24`),
+    });
+  });
 });

@@ -111,6 +111,8 @@ describe('api/redrive', () => {
     expect((await other.tasks()).redrive).toEqual((await tasks()).redrive);
     expect((await tasks()).redrive).toMatchObject({ state: 'stopped', counts: { handled: 2 } });
     expect(await deadLetters.count()).toBe(2);
+    // The stop was meant for this task alone, and leaves nothing behind.
+    expect(await opened.store.loadCursor?.('console/redrive/stop')).toBeUndefined();
     expect((await other.post('/api/redrive', { all: true, waitMs: 20_000 })).status).toBe(200);
     expect(await deadLetters.count()).toBe(0);
   });
@@ -142,6 +144,18 @@ describe('api/redrive', () => {
     now += 15_001;
     expect((await tasks()).redrive).toMatchObject({ id: token, state: 'lost' });
     expect(await redrive({ all: true })).toMatchObject({ state: 'done', counts: { handled: 1 } });
+  });
+
+  it('whose store cannot tell is believed for 30 seconds after it was last saved', async () => {
+    const { peek: _peek, ...store } = memoryStore();
+    const { tasks, clock } = await withLetters([], { receiving: { store } });
+    const savedAt = clock.now;
+    const left = { id: 'killed', state: 'running', by: 'Ada', counts: {}, savedAt };
+    await store.saveCursor?.('console/redrive', JSON.stringify(left));
+    clock.now = savedAt + 29_999;
+    expect((await tasks()).redrive).toMatchObject({ state: 'running' });
+    clock.now = savedAt + 30_000;
+    expect((await tasks()).redrive).toMatchObject({ state: 'lost' });
   });
 
   it('ends when it has lost its lease, and changes nothing of the next one', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import { createReceiver, generateSecret, memoryStore, type DeadLetters } from '@call-webhooks/core';
@@ -94,6 +95,7 @@ describe.each(METHODS)('a redrive, when %s() of the dead letters', (method) => {
   it('fails and it is stopped, ends its pause', async () => {
     const controller = new AbortController();
     const stopped = deferred();
+    const listenersBefore = getEventListeners(controller.signal, 'abort').length;
     const { redriving, clock, retries } = await begin('rejects', Infinity, controller.signal);
     clock.at(1_200, () => {
       controller.abort();
@@ -104,6 +106,7 @@ describe.each(METHODS)('a redrive, when %s() of the dead letters', (method) => {
     expect(retries).toHaveLength(2);
     expect(clock.now()).toBe(1_200);
     expect(clock.pending()).toBe(0);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(listenersBefore);
   });
 });
 
