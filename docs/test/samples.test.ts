@@ -149,8 +149,8 @@ describe('handlers that are exported', () => {
     await takesRequests(async (request) => app.fetch(request, env));
   });
 
-  it('packages/adapters/README.md#6: Lambda', async () => {
-    const { handler } = (await run('packages/adapters/README.md#6')) as {
+  it('packages/adapters/README.md#7: Lambda', async () => {
+    const { handler } = (await run('packages/adapters/README.md#7')) as {
       handler: (event: object) => Promise<{ statusCode: number; body: string }>;
     };
     await takesRequests(async (request) => {

@@ -53,7 +53,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/tenants.md', 1, 2, 3), // programs.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
-  ...numbered('packages/adapters/README.md', 4, 5), // SvelteKit: built in its integration test
+  ...numbered('packages/adapters/README.md', 4, 5, 6), // SvelteKit: built in its nightly test
 ];
 
 const documents = () => [

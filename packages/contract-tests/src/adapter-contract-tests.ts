@@ -39,8 +39,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       const { url, readyUrl, receiver, close, closesReceiver } = await adapter.mount(own, graceMs);
       const { lines, entries } = logger;
       async function shutDown(grace: number) {
-        if (!closesReceiver) await receiver.close({ graceMs: grace });
-        await close();
+        await (closesReceiver ? close() : receiver.close({ graceMs: grace }));
       }
       async function end() {
         await receiver.close({ graceMs: 0 });

@@ -38,6 +38,10 @@ export function startSender(
       // Superagent's types know no header that comes twice, but Node sends it.
       if (value !== undefined) void outgoing.set(name, value as string);
     if (method === 'GET' || method === 'HEAD') return replyOf(await outgoing);
+    if ('transfer-encoding' in headers) {
+      outgoing.write(Buffer.from(body)); // `send` would add its length
+      return replyOf(await outgoing);
+    }
     // Bytes as they are: superagent would write JSON of a Buffer, and give a text without a type one.
     return replyOf(await outgoing.serialize((bytes) => bytes as string).send(Buffer.from(body)));
   };

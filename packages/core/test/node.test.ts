@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Hono } from 'hono';
 import { createNodeHandler } from '../src/node.ts';
@@ -35,6 +36,15 @@ describe('createNodeHandler', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  it('takes a body in chunks, without a length', async () => {
+    const { post } = setup();
+    const port = await serve((req, res) => void post(req, res));
+    const sender = startSender(`http://127.0.0.1:${String(port)}/hook`, SECRET);
+    const sent = { timestamp: NOW / 1000, headers: { 'transfer-encoding': 'chunked' } };
+    const reply = await sender.post(JSON.stringify(STARTED), sent);
+    expect(reply).toEqual({ status: 200, outcome: 'handled' });
   });
 
   it('responds 405 to other methods', async () => {

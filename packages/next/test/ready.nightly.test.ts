@@ -5,20 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pack } from '@call-webhooks/contract-tests';
 import { generateSecret } from '@call-webhooks/core';
 import { buildApp, startApp } from './built-app.ts';
 
 const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const APP = fileURLToPath(new URL('ready-app', import.meta.url));
-
-/** Packs a package as it is published. @returns the file */
-async function pack(name: string, folder: string): Promise<string> {
-  const args = ['pack', '--json', '--pack-destination', folder, `./packages/${name}`];
-  const { stdout } = await run('npm', args, { cwd: ROOT });
-  const [{ filename = '' } = {}] = JSON.parse(stdout) as { filename?: string }[];
-  return join(folder, filename.replace('@', '').replace('/', '-'));
-}
 
 // Each build is made without the secret: what was prerendered then would stay "not ready" for good.
 describe.each([

@@ -23,14 +23,25 @@ function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 const run = (tool: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, [tool, ...args], { cwd: APP, env: environment() });
 
+/** The file of this name in the README. */
+export function sampleOf(file: string): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const blocks = [...readme.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);
+  const found = blocks.filter((code) => code.startsWith(`// ${file}`));
+  if (found.length !== 1) throw new Error(`The README has no sample of ${file}`);
+  return found[0] as string;
+}
+
 /**
  * Installs and builds the app as its users do, with the README's sample as its route and without the
  * secret.
  */
 export async function buildApp(): Promise<void> {
   await promisify(execFile)(process.execPath, [INSTALL, APP]);
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, sample = ''] = /^```ts\n(\/\/ src\/routes\/hook\/[^]*?)^```/m.exec(readme) ?? [];
+  const sample = sampleOf('src/routes/hook/+server.ts').replace(
+    /^import .*; \/\/ SvelteKit 2: (.*)$/m,
+    '$1',
+  );
   mkdirSync(join(APP, 'src/routes/hook'), { recursive: true });
   writeFileSync(join(APP, 'src/routes/hook/+server.ts'), sample);
   await run(join(APP, 'node_modules/vite/bin/vite.js'), 'build');
@@ -52,9 +63,13 @@ export interface RunningApp {
   stop(): Promise<void>;
 }
 
-export async function startApp(env: Record<string, string> = {}): Promise<RunningApp> {
+export async function startApp(
+  env: Record<string, string> = {},
+  node = process.execPath,
+  server = built('index.js'),
+): Promise<RunningApp> {
   const port = String(await freePort());
-  const child = spawn(process.execPath, [built('index.js')], {
+  const child = spawn(node, [server], {
     env: environment({ ...env, PORT: port, HOST: '127.0.0.1' }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -53,7 +53,7 @@ export interface Started extends Omit<Mounted, 'close' | 'closesReceiver'> {
   /** The same, as the logger got them. */
   entries: LogEntry[];
   outcomes: Outcome[];
-  /** Closes the receiver, as its users do at shutdown, and then its server. */
+  /** Closes the receiver as its users do: with the app, where the adapter does so, or by itself. */
   shutDown(graceMs: number): Promise<void>;
   /** Closes the receiver and its server. */
   end(): Promise<void>;

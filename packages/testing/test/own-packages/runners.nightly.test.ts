@@ -48,7 +48,7 @@ it('a failure is answered 500', async () => {
 it('the sample of the README has no errors of types', () => {
   const folder = fileURLToPath(new URL('.samples/', import.meta.url));
   mkdirSync(folder, { recursive: true });
-  const file = `${folder}readme.test.ts`;
+  const file = `${folder}readme.ts`;
   writeFileSync(file, sample);
   expect(compile([file]).get(file)).toEqual([]);
 });

@@ -1,18 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort, waitFor } from '@call-webhooks/contract-tests';
+import { freePort, newestNode, pack, waitFor } from '@call-webhooks/contract-tests';
 import { build } from 'esbuild';
 import type { Served } from '../runtimes/process.ts';
 
 /** A framework whose own tools build the app, and whose own server serves it. */
 export interface Host {
   readonly name: string;
-  /** The folder of its app, which is installed already. */
+  /** The folder of its app, which is installed already, unless `newest` is. */
   readonly app: string;
+  /** The packages of the app in their newest versions. They run on the newest even Node. */
+  readonly newest?: readonly string[];
   /** The first line of its sample in docs/frameworks.md. */
   readonly sample: string;
   /** The file of a route. */
@@ -33,20 +36,38 @@ export const SAMPLE = '/sample';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const run = promisify(execFile);
 
-/** npm as a user's machine has it. */
-function environment(): NodeJS.ProcessEnv {
+/** npm as a user's machine has it. @param node its Node */
+function environment(node = process.execPath): NodeJS.ProcessEnv {
   const { npm_config_engine_strict: _strict, NODE_OPTIONS: _jest, ...env } = process.env;
-  return { ...env, CI: 'true', NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1' };
+  const PATH = `${dirname(node)}${delimiter}${String(env['PATH'])}`;
+  return { ...env, PATH, CI: 'true', NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1' };
+}
+
+const nodeOf = ({ newest }: Host): Promise<string> =>
+  newest ? newestNode() : Promise.resolve(process.execPath);
+
+/** An app without the lock file of its folder, with the newest packages. */
+async function installNewest({ app, newest = [] }: Host, env: NodeJS.ProcessEnv): Promise<string> {
+  const pinned = fileURLToPath(new URL(app, import.meta.url));
+  const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-newest-'));
+  const isOwn = (path: string) =>
+    !/node_modules|package-lock\.json$/.test(path.slice(pinned.length));
+  await cp(pinned, folder, { recursive: true, filter: isOwn });
+  await writeIn(folder, 'package.json', '{"private":true,"type":"module"}');
+  await run('npm', ['install', '--ignore-scripts', '--include=dev', ...newest], {
+    cwd: folder,
+    env,
+  });
+  return folder;
 }
 
 /** Adds the packed core to the app of a host, writes its routes from the docs, and builds it. */
 export async function buildHost(host: Host, folder: string): Promise<void> {
-  const env = environment();
-  const app = fileURLToPath(new URL(host.app, import.meta.url));
-  const pack = ['pack', '--json', '--pack-destination', folder, './packages/core'];
-  const { stdout } = await run('npm', pack, { cwd: ROOT, env });
-  const [{ filename = '' } = {}] = JSON.parse(stdout) as { filename?: string }[];
-  const tarball = join(folder, filename.replace('@', '').replace('/', '-'));
+  const env = environment(await nodeOf(host));
+  const app = host.newest
+    ? await installNewest(host, env)
+    : fileURLToPath(new URL(host.app, import.meta.url));
+  const tarball = await pack('core', folder, env);
   await run('npm', ['install', '--no-save', '--ignore-scripts', tarball], { cwd: app, env });
   const modules = join(app, 'node_modules');
   await cp(app, folder, { recursive: true, filter: (path) => path !== modules });
@@ -109,9 +130,10 @@ export async function serveHost(
 ): Promise<Served> {
   const port = await freePort();
   const { args, env: own } = host.serve(String(port), path);
-  const child = spawn(process.execPath, args, {
+  const node = await nodeOf(host);
+  const child = spawn(node, args, {
     cwd: folder,
-    env: { ...environment(), ...own, ...env },
+    env: { ...environment(node), ...own, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');

@@ -1,6 +1,7 @@
 import { hostContractTests } from '../contract.ts';
+import type { Host } from '../host.ts';
 
-hostContractTests({
+const reactRouter: Host = {
   name: 'React Router 7 on react-router-serve',
   app: 'react-router',
   sample: '// app/routes/hook.ts',
@@ -11,4 +12,10 @@ hostContractTests({
     args: ['node_modules/.bin/react-router-serve', 'build/server/index.js'],
     env: { HOST: '127.0.0.1', PORT: port },
   }),
-});
+};
+
+hostContractTests(reactRouter);
+
+const ofReactRouter = ['dev', 'serve'].map((name) => `@react-router/${name}`);
+const newest = [...ofReactRouter, 'isbot', 'react', 'react-dom', 'vite', 'typescript@5'];
+hostContractTests({ ...reactRouter, name: 'the newest React Router', newest });
