@@ -196,8 +196,8 @@ describe('a delivery', () => {
   it('of many names without a handler fills neither the log nor the memory', async () => {
     const logger = new Lines();
     const { send } = createTestReceiver({ logger });
-    const long = 'x'.repeat(100_000);
-    for (let at = 0; at < 150; at++) await send({ eventName: `call:${String(at)}-${long}` });
+    await send({ eventName: `call:${'x'.repeat(100_000)}` });
+    for (let at = 0; at < 150; at++) await send({ eventName: `call:kind-${String(at)}` });
     expect(logger.entries).toHaveLength(100);
     expect(logger.entries.at(-1)!.message).toContain('Further names are not logged.');
     expect(Math.max(...logger.all.map(({ length }) => length))).toBeLessThan(2_000);
