@@ -101,7 +101,7 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   ],
   [
     /ETIMEDOUT|timeout/i,
-    'Check the host and the port in the URL, and the firewall. If the server has no TLS, use redis://.',
+    'Check the host and the port in the URL, and the firewall. A Redis server without TLS needs redis:// in front.',
   ],
   [
     /42P01|3F000|store\.migrate\(\)/,

@@ -16,7 +16,10 @@ const SEPARATORS = /[ \t\r\n\f\v,]+/;
 
 /** A signing secret, `whsec_…`, with a name that may be logged. */
 export interface NamedSecret {
-  /** What logs, health and the console call the secret. It stays the same when the secret is rotated. */
+  /**
+   * What logs, health and the console call the secret. It stays the same when the secret is rotated. It
+   * must not look like a fingerprint: `secret-` and eight hexadecimal digits.
+   */
   readonly id: string;
   /** `undefined` (an unset variable of the environment) compiles, and is refused at start-up. */
   readonly secret: string | undefined;
@@ -56,6 +59,9 @@ export interface KeySource {
  */
 const FINGERPRINT = 'fingerprint of a call-webhooks secret';
 const NOTHING = new Uint8Array();
+
+/** What secrets without a name are called. */
+const LIKE_A_FINGERPRINT = /^secret-[\da-f]{8}$/;
 
 /** Eight hexadecimal digits that tell secrets apart, and tell nothing about them. */
 async function fingerprintOf(hmac: HmacKey): Promise<string> {
@@ -130,6 +136,12 @@ function checkedItem(item: unknown, where: string): CheckedSecrets {
     throw new WebhookError(
       'invalid-secret',
       'A named secret is { id, secret }, where id is a non-empty string for the logs.',
+    );
+  }
+  if (LIKE_A_FINGERPRINT.test(id)) {
+    throw new WebhookError(
+      'invalid-secret',
+      `A named secret cannot be called "${id}": secrets without a name are called so, by their fingerprints, and two would have one name. Call it otherwise.`,
     );
   }
   const keys = preparedText(secret, ` "${redactName(id)}"${where}`);

@@ -233,6 +233,13 @@ describe('prepared keys', () => {
     expect(await idsOf(SECRET, SECRET)).toEqual([SECRET_ID]);
   });
 
+  it('have no name that the fingerprint of another may be', () => {
+    const secret = [SECRET, { id: SECRET_ID, secret: OTHER }];
+    const { code, message } = thrown(() => createReceiver({ secret }));
+    expect(code).toBe('invalid-secret');
+    expect(message).toContain(`A named secret cannot be called "${SECRET_ID}"`);
+  });
+
   it('are kept between two calls of verify', async () => {
     const secret = generateSecret();
     const prepare = jest.spyOn(crypto, 'createSecretKey');
