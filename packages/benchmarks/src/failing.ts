@@ -38,6 +38,9 @@ const BODIES: Record<string, () => unknown> = {
       since: '2026-04-01T10:00:00.000Z',
     })),
   lines: () => filled((at) => `line ${String(at)} of the note`),
+  sentences: () =>
+    filled((at) => `The customer called ${String(at)} times and asked ${String(at)} times`),
+  codes: () => filled(() => Buffer.from(randomUUID()).toString('base64')),
   'long lines': () =>
     filled((at) =>
       Array.from({ length: 200 }, (_, n) => `word${String(at)}x${String(n * 7_919)}`).join(' '),

@@ -1,10 +1,10 @@
 import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
 import { looksLikeEventName } from './event-name.ts';
+import { LongPieces, MAX_PIECE } from './long-pieces.ts';
 import { isPlain, looksLikeField, looksLikeId, oneLine } from './visible.ts';
 
 const MIN_PIECE = 4;
-const MAX_PIECE = 20;
 /** A longer text is cut, so of a longer value only the beginning can be in it. */
 export const MAX_TEXT = 4_000;
 /** So much of what is cut off is searched as well: a value may begin in front of the cut. */
@@ -15,7 +15,7 @@ const MAX_VALUES = 50_000;
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
 /** Times, and hexadecimal ids such as UUIDs. */
 const PLAIN_VALUE =
-  /^\d{4}-\d\d-\d\d(?:[t ][\d:.,]+ ?(?:z|utc|gmt|[+-][\d:]+)?)?$|^1[4-9]\d{11}$|^(?=.*\d)(?=.*[a-f])[\da-f-]{16,64}$/;
+  /^\d{4}-\d\d-\d\d(?:[t ][\d:.,]+ ?(?:z|utc|gmt|[+-][\d:]+)?)?$|^1[4-9]\d{11}$|^(?=[\da-f-]{16,64}$)(?=.*\d)(?=.*[a-f])/;
 const MAX_PLAIN = 64;
 /** Errors have to name the servers that failed. */
 const ORIGIN = /^https?:\/\/[^/?#\s@]{1,255}/;
@@ -40,54 +40,84 @@ const startAt = (text: string, at: number): number =>
 
 /** What is searched for in texts about one delivery. */
 export interface Values {
-  /** Values in lower case, of 4 to 20 characters: longer ones are cut into such pieces. */
-  readonly pieces: ReadonlySet<string>;
-  /** By `startAt` of pieces: which lengths those have, as bits. */
-  readonly lengths: Int32Array;
+  /** In lower case. */
+  readonly pieces: Pieces | undefined;
   /** The words of the person's name, and other ways to write who was called. */
   readonly person: RegExp | undefined;
 }
 
-export const NO_VALUES: Values = {
-  pieces: new Set(),
-  lengths: new Int32Array(),
-  person: undefined,
-};
-
-/** Gathers the pieces that are searched for. */
+/**
+ * The pieces of values that are searched for, of 4 to 20 characters: longer values are cut. A value of 1 MB
+ * has 50,000 pieces, and so have 20,000 values, which no failure may take long to gather.
+ */
 class Pieces {
-  readonly pieces = new Set<string>();
-  readonly lengths = new Int32Array(STARTS);
-  /** Values are often repeated, and to cut one costs more than to recognize it. */
+  /** Shorter ones than `MAX_PIECE`. */
+  readonly #short = new Set<string>();
+  /** By `startAt` of short pieces: which lengths those have, as bits. */
+  readonly #lengths = new Int32Array(STARTS);
+  readonly #long = new LongPieces();
+  /** Short values are often repeated. */
   readonly #added = new Set<string>();
 
   get size(): number {
-    return this.pieces.size + this.#added.size;
+    return this.#short.size + this.#long.size + this.#added.size;
   }
 
   add(text: string): void {
-    if (text.length < MIN_PIECE || this.#added.has(text)) return;
-    this.#added.add(text);
+    if (text.length < MIN_PIECE) return;
+    if (text.length < MAX_PIECE) {
+      if (this.#added.has(text)) return;
+      this.#added.add(text);
+    }
     const raw = text.slice(0, MAX_TEXT + OVERLAP);
-    const whole = lowerCase(oneLine(raw)).trim();
+    const isAscii = isPlain(raw);
+    const whole = (isAscii ? raw.toLowerCase() : lowerCase(oneLine(raw))).trim();
     if (whole.length <= MAX_PLAIN && PLAIN_VALUE.test(whole)) return;
     const value = whole.startsWith('http') ? whole.replace(ORIGIN, '') : whole;
     if (value.length < MIN_PIECE) return;
     this.#cut(value);
     // The texts that are searched have lost what can't be seen, but not how JSON writes it.
-    if (ESCAPED.test(raw)) this.#cut(lowerCase(oneLine(JSON.stringify(raw).slice(1, -1))).trim());
+    if (!ESCAPED.test(raw)) return;
+    if (isAscii) this.#cut(JSON.stringify(whole), 1);
+    else this.#cut(lowerCase(oneLine(JSON.stringify(raw).slice(1, -1))).trim());
   }
 
-  #cut(value: string): void {
-    for (let at = 0; at < value.length; at += MAX_PIECE) {
-      const from = Math.max(0, Math.min(at, value.length - MAX_PIECE)); // the last overlaps another
-      const piece = value.slice(from, from + MAX_PIECE);
-      this.pieces.add(piece);
-      const start = startAt(piece, 0);
-      this.lengths[start] = (this.lengths[start] as number) | (1 << piece.length);
+  /** @param quotes how many characters stand around the value */
+  #cut(text: string, quotes = 0): void {
+    const to = text.length - quotes;
+    if (to - quotes >= MAX_PIECE) {
+      for (let at = quotes; at < to; at += MAX_PIECE)
+        this.#long.add(text, Math.min(at, to - MAX_PIECE)); // the last overlaps another
+      return;
+    }
+    const value = text.slice(quotes, to);
+    this.#short.add(value);
+    const start = startAt(value, 0);
+    this.#lengths[start] = (this.#lengths[start] as number) | (1 << value.length);
+  }
+
+  /** Where a text has pieces, longest first at each place. */
+  *in(text: string): Generator<[from: number, to: number]> {
+    if (this.#short.size + this.#long.size === 0) return;
+    const searched = lowerCase(text);
+    const isLongAt = this.#long.finder(searched);
+    for (let at = 0; at <= searched.length - MIN_PIECE; at++) {
+      if (isLongAt(at)) {
+        yield [at, at + MAX_PIECE];
+        continue;
+      }
+      const known = this.#lengths[startAt(searched, at)] as number;
+      if (known === 0) continue;
+      for (let length = MAX_PIECE - 1; length >= MIN_PIECE; length--)
+        if (known & (1 << length) && this.#short.has(searched.slice(at, at + length))) {
+          yield [at, at + length];
+          break;
+        }
     }
   }
 }
+
+export const NO_VALUES: Values = { pieces: undefined, person: undefined };
 
 /**
  * Finds what is searched for in texts about one delivery.
@@ -119,7 +149,7 @@ function findValues(content: DeliveryContent): Values {
     if (found + pieces.size > 2 * MAX_VALUES) throw new RangeError('too many');
   }
   const person = personPattern([body, content.made], content.fieldNames);
-  return { pieces: pieces.pieces, lengths: pieces.lengths, person };
+  return { pieces, person };
 }
 
 const parsed = (rawBody: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(rawBody));
@@ -158,21 +188,6 @@ function personPattern(
   // The longest first: `ada.king` has to be found before `ada` is.
   const alternatives = [...parts].sort((one, other) => other.length - one.length);
   return parts.size > 0 ? new RegExp(alternatives.join('|'), 'giu') : undefined;
-}
-
-/** Where a text has pieces of values, longest first at each place. */
-export function* piecesIn(text: string, { pieces, lengths }: Values): Generator<[number, number]> {
-  if (pieces.size === 0) return;
-  const searched = lowerCase(text);
-  for (let at = 0; at <= searched.length - MIN_PIECE; at++) {
-    const known = lengths[startAt(searched, at)] as number;
-    if (known === 0) continue;
-    for (let length = MAX_PIECE; length >= MIN_PIECE; length--)
-      if (known & (1 << length) && pieces.has(searched.slice(at, at + length))) {
-        yield [at, at + length];
-        break;
-      }
-  }
 }
 
 interface Delivered {

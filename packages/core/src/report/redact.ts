@@ -2,15 +2,7 @@ import type { DeliveryContent } from '../errors.ts';
 import { looksLikeEventName } from './event-name.ts';
 import { settle } from './hooks.ts';
 import { looksLikeId, oneLine, printable } from './visible.ts';
-import {
-  deliveredBody,
-  GAP,
-  MAX_TEXT,
-  NO_VALUES,
-  OVERLAP,
-  piecesIn,
-  valuesOf,
-} from './delivered.ts';
+import { deliveredBody, GAP, MAX_TEXT, NO_VALUES, OVERLAP, valuesOf } from './delivered.ts';
 import type { Values } from './delivered.ts';
 
 /**
@@ -72,7 +64,7 @@ const PATTERNS: readonly RegExp[] = [
 /** Where a text has something that is to be removed, in order. */
 function spansOf(text: string, values: Values): [from: number, to: number][] {
   const { person } = values;
-  const spans: [number, number][] = [...piecesIn(text, values)];
+  const spans: [number, number][] = [...(values.pieces?.in(text) ?? [])];
   for (const pattern of person ? [...PATTERNS, person] : PATTERNS)
     for (const { 0: match, index } of text.matchAll(pattern))
       spans.push([index, index + match.length]);
