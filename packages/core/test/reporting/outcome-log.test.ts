@@ -120,12 +120,28 @@ describe('the outcome log of a receiver', () => {
     }
     await pass(60_000);
     expect(batches.map(({ rows }) => rows.length)).toEqual([2, 2, 2]);
-    expect(jest.getTimerCount()).toBe(0);
+    await receiver.close();
+  });
+
+  it('is written by one process, which says what it is', async () => {
+    const { send, batches } = setup();
+    for (const callId of ['c1', 'c2']) {
+      await send(started(callId));
+      await pass();
+    }
     const [first, ...others] = batches.map(({ process }) => process);
     expect(first).toMatchObject({ pid: process.pid, startedAt: NOW, inFlight: 0 });
     expect(first!.host).not.toBe('');
-    expect(others.every(({ id }) => id === first!.id)).toBe(true);
-    await receiver.close();
+    expect(others.map(({ id }) => id)).toEqual([first!.id]);
+  });
+
+  it('has no timer once it is written, until something ends', async () => {
+    const { send } = setup();
+    expect(jest.getTimerCount()).toBe(0);
+    await send(started('c1'));
+    expect(jest.getTimerCount()).toBeGreaterThan(0);
+    await pass(60_000);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('says how many deliveries were being handled', async () => {
