@@ -5,7 +5,7 @@ import type { HandlerContext } from './delivery.ts';
 import { WebhookError } from './errors.ts';
 import type { FieldNames } from './events/call-details.ts';
 import type { ExtraEvents, RouteOptions } from './events/handlers.ts';
-import { isSchema, SCHEMA_EXPECTED } from './events/named.ts';
+import { HANDLER_EXPECTED, isHandler, isSchema, SCHEMA_EXPECTED } from './events/named.ts';
 import type { OneAtATime } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
 import type { BodyLimits } from './http/request.ts';
@@ -152,6 +152,7 @@ export function byteSize(size: unknown): number | undefined {
 
 const isFunction = (value: unknown) => typeof value === 'function';
 const aFunction = () => option.function<never>();
+const aHandler = () => z.custom<never>(isHandler, HANDLER_EXPECTED);
 const aSchema = () => z.custom<never>(isSchema, SCHEMA_EXPECTED);
 const aSink = () =>
   z.pipe(
@@ -186,11 +187,11 @@ export const handlerShape = () => ({
     z.strictObject({
       schema: z.optional(aSchema()),
       key: z.optional(aFunction()),
-      handle: aFunction(),
+      handle: aHandler(),
     }),
   ),
   includeSchemaValues: z.optional(option.boolean()),
-  onUnhandled: z.optional(aFunction()),
+  onUnhandled: z.optional(aHandler()),
   deadLetter: z.optional(aSink()),
   around: z.optional(
     z.union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions'),

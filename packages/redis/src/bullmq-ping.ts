@@ -41,7 +41,7 @@ try('ZREM', key, '1')`;
 
 const STATE = `
 local exists = redis.call('EXISTS', KEYS[2]) + redis.call('EXISTS', KEYS[3])
-return {exists, redis.call('HEXISTS', KEYS[2], 'paused')}`;
+return {exists, redis.call('HMGET', KEYS[2], 'paused')[1] and 1 or 0}`;
 
 const SCRIPTS = { add: ADDS + STATE, work: ADDS + WORKS + STATE } as const;
 

@@ -29,7 +29,7 @@ export function namedHandlers(given: {
   for (const name of known) {
     const handle = valueOf(on, name);
     if (handle === undefined) continue;
-    if (typeof handle !== 'function') throw invalid(`on.${name}: expected a function.`);
+    if (!isHandler(handle)) throw invalid(`on.${name}: ${HANDLER_EXPECTED}.`);
     handlers.set(name, boundTo(on, handle) as Handler<unknown>);
   }
   const unknown = unknownName(on, known);
@@ -43,6 +43,12 @@ export function namedHandlers(given: {
     );
   return { handlers, schemas };
 }
+
+export const HANDLER_EXPECTED = 'expected a function that is no generator';
+
+/** Calling a generator function runs nothing of it: its events would be acknowledged and lost. */
+export const isHandler = (value: unknown): boolean =>
+  typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
 /** The schemas are listed, since their names are what the user adds. */
 function schemasOf(events: object): Map<string, StandardSchema> {

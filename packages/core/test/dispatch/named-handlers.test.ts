@@ -126,6 +126,16 @@ describe('handlers that nobody can find', () => {
     ],
     ['no functions', { 'call:started': 'save' }, 'on.call:started: expected a function'],
     ['null', { 'call:started': null }, 'on.call:started: expected a function'],
+    [
+      'a generator',
+      { *'call:started'() {} },
+      'on.call:started: expected a function that is no generator',
+    ],
+    [
+      'an async generator',
+      { async *'call:started'() {} },
+      'on.call:started: expected a function that',
+    ],
     ['a function', () => undefined, 'on: expected an object'],
   ])('are refused at start-up: %s', (_what, on, message) => {
     const options = { on } as { on: object };

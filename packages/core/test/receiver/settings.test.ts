@@ -68,6 +68,7 @@ describe('the options of a receiver', () => {
     ["bodyLimit: expected a number of bytes, or a text such as '1mb'", { bodyLimit: 'large' }],
     ["redact: expected 'standard', 'off' or a function", { redact: 'loud' }],
     ['oneAtATime: expected true or a function', { oneAtATime: 'yes' }],
+    ['onUnhandled: expected a function that is no generator', { onUnhandled: function* () {} }],
     ['around: expected a function or a list of functions', { around: 'all' }],
     ["headerPrefix: expected a prefix such as 'X-Service', or {", { headerPrefix: { id: 'a' } }],
     ['no effect on the workers of a queue', { oneAtATime: true, queue: { enqueue() {} } }],
