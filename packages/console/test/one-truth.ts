@@ -84,7 +84,8 @@ async function startAll(engine: string, url: string) {
         Object.entries(request.headers).filter(([name]) => !/^(?:connection|host)$/.test(name)),
       ) as Record<string, string>;
       void fetch(`${origin}/hook`, { method: 'POST', headers, body }).then(async (answer) => {
-        response.writeHead(answer.status).end(await answer.text());
+        const type = answer.headers.get('content-type') ?? 'text/plain';
+        response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
       });
     });
   });

@@ -31,7 +31,7 @@ withPostgres('groups of postgresStore', () => {
 
   /** A store within the open transaction of another process. */
   const within = (client: pg.PoolClient, schema: string): Store =>
-    postgresStore(client, { schema });
+    postgresStore({ query: (text, values) => client.query(text, values as unknown[]) }, { schema });
 
   /** Waits until a claim waits for a lock of the open transaction. */
   const isBlocked = () =>

@@ -11,10 +11,6 @@ import {
 } from './database.ts';
 import { OpenFile } from './open-file.ts';
 
-// Kept here because the mocked timers of a user's tests replace them, and a delivery would never end.
-const { setTimeout: delay } = timers;
-const onImmediate = globalThis.setImmediate;
-const monotonicTime = performance.now.bind(performance);
 import {
   prefixRule,
   readSchema,
@@ -23,6 +19,10 @@ import {
   type Schema,
   type SqliteOptions,
 } from './schema.ts';
+
+// Kept here because the mocked timers of a user's tests replace them, and a delivery would never end.
+const { setTimeout: delay } = timers;
+const onImmediate = globalThis.setImmediate;
 
 /** How long a call waits for the locks of other processes; milliseconds, below a receiver's `storeTimeout`. */
 const BUSY_FOR = 800;
@@ -70,7 +70,7 @@ export class Transactions {
   /** The work must be synchronous. Rejects with the client's error, and then nothing was changed. */
   run<T>(work: (sql: Statements) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const until = monotonicTime() + BUSY_FOR;
+      const until = performance.now() + BUSY_FOR;
       this.#waiting.push({ work: () => work(this.#sql), until, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
@@ -183,7 +183,7 @@ export class Transactions {
 
   /** Rejects what has waited long enough. The rest waits on, together with what came meanwhile. */
   async #later(batch: Waiting[], error: unknown): Promise<void> {
-    const now = monotonicTime();
+    const now = performance.now();
     for (const { until, reject } of batch) if (until <= now) reject(error);
     this.#waiting = [...batch.filter(({ until }) => until > now), ...this.#waiting];
     await delay(5 + Math.random() * 10);

@@ -68,7 +68,6 @@ test('no mutated request gets an unexpected response, throws, or reaches a handl
   );
   for (const outcome of [
     'handled',
-    'ignored',
     'duplicate',
     'invalid-payload',
     'signature-mismatch',

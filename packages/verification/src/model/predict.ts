@@ -6,7 +6,9 @@ import { commits, cuts, isTransactionEnd, type Ending } from './transactions.ts'
 const TOLERANCE_SECONDS = 300;
 
 /** Possible outcomes of a handler that a shutdown abandoned; none of them acknowledges. */
-export const CLOSED_UNFINISHED = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
+export const CLOSED_UNFINISHED = [
+  ...['deadline', 'in-progress', 'handler-failed', 'store-unavailable', 'shutting-down'],
+];
 
 /** Possible outcomes of a delivery that waits for its group: what happens meanwhile is not known. */
 export const WAITED = [

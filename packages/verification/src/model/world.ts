@@ -140,9 +140,7 @@ export class World {
     machine.closing = true;
     this.#running.markDisturbed(machine);
     await this.deliver(at, event, this.#effects ? 'commit' : 'ok', 0);
-    // A delivery that waits for its group is answered when its receiver closes.
-    const endOfWaits = this.#options.oneAtATime ? ['shutting-down'] : [];
-    this.#open.expectOfAll(machine, [...CLOSED_UNFINISHED, ...endOfWaits]);
+    this.#open.expectOfAll(machine, CLOSED_UNFINISHED);
     await this.advance(7_000);
     assertThat(closed, 'close() did not end after its grace period');
     this.#machines[at % this.#machines.length] = this.#newMachine();
