@@ -104,10 +104,11 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
       await sendOnce(boss, queue, toJobData(delivery), { ...sendOptions, id }).catch(again);
     },
     async ping() {
-      // If the queue was deleted, it is created again, as the next delivery would.
-      if (!(await boss.getQueue(queue))) ready = undefined;
+      // If a queue was deleted, it is created again, as the next deliveries would.
+      const found = await Promise.all([queue, deadQueue].map((name) => boss.getQueue(name)));
+      if (!found.every(Boolean)) ready = undefined;
       await migrate();
-      await probeQueue(boss, queue);
+      await probeQueue(boss, queue, deadQueue);
     },
   };
 }

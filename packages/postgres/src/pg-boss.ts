@@ -176,7 +176,7 @@ export async function sendOnce(
   boss: PgBossClient,
   queue: string,
   data: object,
-  options: { id: string; retentionSeconds: number; startAfter?: number },
+  options: { id: string; retentionSeconds: number; startAfter?: number; deadLetter?: string },
 ): Promise<void> {
   if ((await boss.send(queue, data, options)) !== null) return;
   // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
@@ -191,12 +191,16 @@ const NOT_SOON = 86_400;
  * Sends a job that is not due, and deletes it.
  * @throws Error if pg-boss would take no delivery
  */
-export async function probeQueue(boss: PgBossClient, queue: string): Promise<void> {
+export async function probeQueue(
+  boss: PgBossClient,
+  queue: string,
+  deadLetter: string,
+): Promise<void> {
   const id = crypto.randomUUID();
   const data = { healthCheck: true };
   await sendOnce(boss, queue, data, {
     ...{ id, startAfter: NOT_SOON, retentionSeconds: NOT_SOON },
-    ...{ retryLimit: 0, retryDelay: 0, retryBackoff: false, expireInSeconds: 60 },
+    ...{ retryLimit: 0, retryDelay: 0, retryBackoff: false, expireInSeconds: 60, deadLetter },
   });
   await boss.deleteJob(queue, id);
 }

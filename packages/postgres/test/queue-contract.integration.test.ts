@@ -51,6 +51,15 @@ withPostgres('pgBossQueue', () => {
     await expect(queue.enqueue(queuedCall('call-2'))).resolves.toBeUndefined(); // made again
   });
 
+  it('is ready only if the queue for dead jobs is there too, and makes that again', async () => {
+    const queue = pgBossQueue(test.boss, { queue: 'halved' });
+    await queue.migrate();
+    await test.boss.deleteQueue('halved-dead');
+    await queue.ping?.();
+    expect(await test.boss.getQueue('halved-dead')).toBeTruthy();
+    await expect(queue.enqueue(queuedCall('call-1'))).resolves.toBeUndefined();
+  });
+
   it('makes its queues from several machines at once', async () => {
     const queues = [1, 2, 3].map(() => pgBossQueue(test.boss, { queue: 'raced' }));
     await Promise.all(queues.map((queue) => queue.migrate()));
