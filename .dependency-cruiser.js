@@ -8,7 +8,6 @@ const CORE_LAYERS = [
   ['receive', 'deliver', 'health'],
   ['run-event'],
   ['handler-run'],
-  ['receiver-parts'],
   ['options', 'in-flight'],
   ['signature/', 'dead-letters/'],
   ['events/(?!call-details)'],

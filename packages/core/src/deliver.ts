@@ -3,11 +3,10 @@ import { WebhookError } from './errors.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
 import { isBytes, ownBytes } from './http/request.ts';
 import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
-import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
-import { EventRun } from './run-event.ts';
+import { EventRun, type ReceiverParts } from './run-event.ts';
 import { newWebhookId } from './sender.ts';
 import { isTenantName } from './store/keys.ts';
 
@@ -59,22 +58,22 @@ export interface DeliverOptions {
 export async function deliver(
   input: DeliverInput,
   options: DeliverOptions,
-  setup: ReceiverParts,
+  parts: ReceiverParts,
 ): Promise<Outcome> {
   const { source = 'redrive' } = options;
-  checkSource(source, setup.settings.store.reopen !== undefined);
+  checkSource(source, parts.settings.store.reopen !== undefined);
   const channel = CHANNELS.delivery;
-  if (channel?.hasSubscribers !== true) return run(input, options, setup);
-  const step = async () => ({ outcome: await run(input, options, setup) });
+  if (channel?.hasSubscribers !== true) return run(input, options, parts);
+  const step = async () => ({ outcome: await run(input, options, parts) });
   return (await tracedDelivery(channel, { source }, step)).outcome;
 }
 
 async function run(
   input: DeliverInput,
   { source = 'redrive', tenant, signal, log }: DeliverOptions,
-  setup: ReceiverParts,
+  parts: ReceiverParts,
 ): Promise<Outcome> {
-  const { settings, reporter } = setup;
+  const { settings, reporter } = parts;
   const startedAt = performance.now();
   const pending: PendingOutcome = { source };
   const logger = log ?? settings.logger;
@@ -87,7 +86,7 @@ async function run(
     const { length } = delivery.rawBody;
     if (length > settings.bodyLimit)
       throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
-    const running = new EventRun(delivery, pending, startedAt, setup);
+    const running = new EventRun(delivery, pending, startedAt, parts);
     const abort = () => {
       running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted it.'));
     };

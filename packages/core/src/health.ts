@@ -1,7 +1,7 @@
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import type { UnknownFields } from './events/field-check.ts';
 import { healthOf, type PortHealth } from './port-health.ts';
-import type { ReceiverParts } from './receiver-parts.ts';
+import type { ReceiverParts } from './run-event.ts';
 import type { Store } from './store/store.ts';
 
 /** The result of `receiver.health()`, made for a readiness probe. */
@@ -36,10 +36,10 @@ export interface Health {
  * provider that has given no secrets yet. Never rejects.
  */
 export async function checkHealth(
-  setup: ReceiverParts,
+  parts: ReceiverParts,
   deadLetter: DeadLetterSink | DeadLetterStore | undefined,
 ): Promise<Health> {
-  const { settings, deadlines, inFlight, routes } = setup;
+  const { settings, deadlines, inFlight, routes } = parts;
   const { draining: closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
@@ -49,7 +49,7 @@ export async function checkHealth(
   const hasProvider = typeof secret === 'function';
   let secretIds: string[] | undefined;
   const askSecrets = async () => {
-    const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
+    const keys = await parts.keysFor({ headers: {} }).keySource.current('health-check');
     secretIds = [...new Set(keys.map(({ id }) => id))];
   };
   const [storeHealth, queueHealth, letterHealth, secretsHealth] = await Promise.all([
@@ -60,9 +60,9 @@ export async function checkHealth(
     tenant ? undefined : healthOf(askSecrets),
   ]);
   const unknownFields = routes.fieldCheck.unknown;
-  const parts = [storeHealth, queueHealth, letterHealth, secretsHealth];
+  const asked = [storeHealth, queueHealth, letterHealth, secretsHealth];
   return {
-    ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
+    ok: !closing && !full && asked.every((part) => !part || part.status !== 'down'),
     closing,
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),

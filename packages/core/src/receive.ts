@@ -14,11 +14,10 @@ import {
   type ReceiverResponse,
   type Result,
 } from './outcomes.ts';
-import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
-import { EventRun } from './run-event.ts';
+import { EventRun, type ReceiverParts } from './run-event.ts';
 import { sourceOf } from './sender.ts';
 import { authenticate } from './signature/verify.ts';
 
@@ -40,19 +39,19 @@ export interface ReceiverRequest {
 /** Handles a delivery from the network, from request to response. Never rejects, whatever it is given. */
 export async function receive(
   request: ReceiverRequest,
-  setup: ReceiverParts,
+  parts: ReceiverParts,
 ): Promise<ReceiverResponse> {
   const startedAt = performance.now();
   try {
     checkIsRequest(request);
     const channel = CHANNELS.delivery;
-    if (channel?.hasSubscribers !== true) return await respond(request, setup);
+    if (channel?.hasSubscribers !== true) return await respond(request, parts);
     const { method = 'POST', headers } = request;
     const message = { source: 'webhook', method, headers } as const;
-    return await tracedDelivery(channel, message, () => respond(request, setup));
+    return await tracedDelivery(channel, message, () => respond(request, parts));
   } catch (error) {
     // A request that can't be read: no object, or one whose getters throw.
-    const { reporter, settings } = setup;
+    const { reporter, settings } = parts;
     const result = failureResult(error);
     return responseFor(reporter.report(startedAt, { source: 'webhook' }, result, settings.logger));
   }
@@ -65,15 +64,15 @@ function checkIsRequest(request: unknown): void {
     throw new TypeError('receive() takes { method, headers, body }, with the raw bytes as body.');
 }
 
-async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<ReceiverResponse> {
+async function respond(request: ReceiverRequest, parts: ReceiverParts): Promise<ReceiverResponse> {
   const startedAt = performance.now();
-  const { settings, deadlines, reporter } = setup;
+  const { settings, deadlines, reporter } = parts;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
   const pending: PendingOutcome = { source: 'webhook' };
   let rawBody: Uint8Array | undefined;
   let result: Result;
   try {
-    const { tenant, keySource } = setup.keysFor(request);
+    const { tenant, keySource } = parts.keysFor(request);
     if (tenant !== undefined) pending.tenant = tenant;
     checkRequest(request, settings.bodyLimit);
     try {
@@ -95,7 +94,7 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
     pending.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
-    const run = new EventRun(delivery, pending, startedAt, setup);
+    const run = new EventRun(delivery, pending, startedAt, parts);
     const done = run.run();
     const inTime = new Promise<Result>((resolve, reject) => {
       run.onAbandoned = reject;
@@ -107,7 +106,7 @@ async function respond(request: ReceiverRequest, setup: ReceiverParts): Promise<
       // A run never rejects: the time is over, or the receiver has closed.
       const late = done.then((end) => reporter.report(startedAt, pending, end, log, true));
       // An abandoned run has lost its lease: nobody has to wait for it.
-      if (!run.isAbandoned) keepAlive(late, pending, request, log, setup);
+      if (!run.isAbandoned) keepAlive(late, pending, request, log, parts);
       result = leaveRunning(run, settings.ackWithin);
     }
   } catch (error) {

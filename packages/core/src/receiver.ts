@@ -9,10 +9,10 @@ import { InFlight } from './in-flight.ts';
 import { type ReceiverOptions, resolveSettings, type Settings, withoutOptions } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
-import type { ReceiverParts } from './receiver-parts.ts';
 import { callHook } from './report/hooks.ts';
 import { type Logger, safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
+import type { ReceiverParts } from './run-event.ts';
 import { providedKeys, type SecretProvider, TenantKeys } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
 import { OutcomeWriter } from './store/outcome-writer.ts';
@@ -47,8 +47,8 @@ export interface Receiver {
   health(): Promise<Health>;
   /**
    * Stops accepting deliveries (503), waits for running handlers, releases the leases of unfinished
-   * ones, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the store does not answer.
-   * Stores and queues that were passed in stay open: close them afterwards.
+   * ones, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the
+   * store does not answer. Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
    *   ok any more, so that a load balancer finds out first; 0 by default
@@ -80,7 +80,7 @@ export function createReceiver<
   const timeoutMs = options.store && storeTimeout;
   const inFlight = new InFlight(maxInFlight, maxInFlightPerTenant);
   const writer = writerOf(settings, deadlines, inFlight);
-  const setup: ReceiverParts = {
+  const parts: ReceiverParts = {
     settings,
     deadlines,
     inFlight,
@@ -92,9 +92,9 @@ export function createReceiver<
   return {
     store,
     hasTenants: options.tenant !== undefined,
-    receive: (request) => receive(request, setup),
-    deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
-    health: () => checkHealth(setup, options.deadLetter),
+    receive: (request) => receive(request, parts),
+    deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, parts),
+    health: () => checkHealth(parts, options.deadLetter),
     async close({ graceMs = 10_000, delayMs = 0 } = {}) {
       const endsAt = performance.now() + delayMs + graceMs + RELEASE_MS;
       await inFlight.close(graceMs, delayMs);

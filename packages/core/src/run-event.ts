@@ -6,21 +6,36 @@ import type { Delivery, Route } from './delivery.ts';
 import { originsOf, WebhookError, withOrigin } from './errors.ts';
 import { LazySignal } from './events/context.ts';
 import { handlerFailed } from './events/handlers.ts';
-import { groupOf } from './events/route.ts';
+import { groupOf, type Routes } from './events/route.ts';
 import { type HandlerEnd, runAndSettle } from './handler-run.ts';
-import type { RunningDelivery } from './in-flight.ts';
+import type { HeadersLike } from './http/request.ts';
+import type { InFlight, RunningDelivery } from './in-flight.ts';
+import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcome-table.ts';
 import type { PendingOutcome, Result } from './outcomes.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
-import type { ReceiverParts } from './receiver-parts.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
-import { failureResult } from './report/reporter.ts';
+import { failureResult, type Reporter } from './report/reporter.ts';
 import { claimIdOf } from './sender.ts';
+import type { RequestKeys } from './signature/secret-provider.ts';
 import { tenantKey } from './store/keys.ts';
 import { Lease, leaseLost, newToken, settleTransactions } from './store/lease.ts';
+import type { StoreCalls } from './store/store-calls.ts';
 import type { Admission, Claim } from './store/store.ts';
-import { exponentialBackoff } from './time.ts';
+import { type Deadlines, exponentialBackoff } from './time.ts';
+
+/** What a receiver is made of: its settings, and what was created for them. */
+export interface ReceiverParts {
+  readonly settings: Settings;
+  readonly deadlines: Deadlines;
+  readonly inFlight: InFlight;
+  readonly routes: Routes;
+  readonly store: StoreCalls;
+  readonly reporter: Reporter;
+  /** Who a request is for, and the keys to verify it with. */
+  keysFor(request: { url?: string | undefined; headers: HeadersLike }): RequestKeys;
+}
 
 /** What a delivery has turned out to be. */
 interface Found extends Route {
@@ -46,7 +61,7 @@ export class EventRun implements RunningDelivery {
   readonly #delivery: Delivery;
   /** Fills up with what gets known. */
   readonly #pending: PendingOutcome;
-  readonly #setup: ReceiverParts;
+  readonly #parts: ReceiverParts;
   readonly #abort = new LazySignal();
   /** Called at shutdown, once nothing more is waited for: a handler may never end. */
   onAbandoned: (() => void) | undefined;
@@ -61,18 +76,18 @@ export class EventRun implements RunningDelivery {
     delivery: Delivery,
     pending: PendingOutcome,
     startedAt: number,
-    setup: ReceiverParts,
+    parts: ReceiverParts,
   ) {
     this.startedAt = startedAt;
     this.tenant = delivery.tenant;
     this.#delivery = delivery;
     this.#pending = pending;
-    this.#setup = setup;
+    this.#parts = parts;
   }
 
   /** To be called once. Never rejects. */
   async run(): Promise<Result> {
-    const { routes, store, deadlines, inFlight, settings } = this.#setup;
+    const { routes, store, deadlines, inFlight, settings } = this.#parts;
     const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
     let result: Result | undefined;
     try {
@@ -120,7 +135,7 @@ export class EventRun implements RunningDelivery {
 
   #grouped(route: Route): Found {
     try {
-      const group = groupOf(this.#setup.settings.oneAtATime, route, this.#delivery.tenant);
+      const group = groupOf(this.#parts.settings.oneAtATime, route, this.#delivery.tenant);
       return group === undefined ? route : { ...route, group };
     } catch (error) {
       return { ...route, invalid: error as WebhookError };
@@ -140,7 +155,7 @@ export class EventRun implements RunningDelivery {
 
   #claimOf({ key, group, handle }: Found): Claim {
     const { source, tenant, webhookId, replayUntil } = this.#delivery;
-    const { queue, leaseFor, storeTimeout } = this.#setup.settings;
+    const { queue, leaseFor, storeTimeout } = this.#parts.settings;
     const token = newToken();
     const isLeased = queue !== undefined || handle !== undefined; // else there is nothing to protect
     return {
@@ -161,7 +176,7 @@ export class EventRun implements RunningDelivery {
    * @throws WebhookError `in-progress` if the group stays busy
    */
   async #admitInTurn(claim: Claim): Promise<Exclude<Admission, { status: 'group-busy' }>> {
-    const { store, deadlines, settings } = this.#setup;
+    const { store, deadlines, settings } = this.#parts;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const pending = this.#pending;
     try {
@@ -178,7 +193,7 @@ export class EventRun implements RunningDelivery {
         const askedAt = performance.now();
         pending.waitMs = (pending.waitMs ?? 0) + askedAt - waitsSince;
         // A handler that runs has a grace period. What only waits gives up at once.
-        if (this.#setup.inFlight.closing) throw closed();
+        if (this.#parts.inFlight.closing) throw closed();
         const admission = await store.admit(claim);
         this.#addStoreMs(askedAt);
         if (admission.status !== 'group-busy') return admission;
@@ -209,7 +224,7 @@ export class EventRun implements RunningDelivery {
         settle: (transactions) => settleTransactions(transactions, lease),
         isLate: () => this.#isLate,
       },
-      this.#setup.settings,
+      this.#parts.settings,
     );
     const { failure } = this.#end;
     return failure ? this.#fail(failure.error, found, attempt, lease) : { outcome: found.outcome };
@@ -220,7 +235,7 @@ export class EventRun implements RunningDelivery {
    * for attempts that are lost to deploys and slow stores.
    */
   #isCrashLooping(attempt: number): boolean {
-    const { deadLetter, maxAttempts } = this.#setup.settings;
+    const { deadLetter, maxAttempts } = this.#parts.settings;
     // Somebody decided to run a redriven one once more.
     if (!deadLetter || this.#delivery.source === 'redrive') return false;
     return attempt > maxAttempts * 3;
@@ -228,7 +243,7 @@ export class EventRun implements RunningDelivery {
 
   /** After the last attempt, the event goes to the dead letters. Before, it is free for the next one. */
   async #fail(error: unknown, found: Found, attempt: number, lease: Lease): Promise<Result> {
-    const { deadLetter, maxAttempts } = this.#setup.settings;
+    const { deadLetter, maxAttempts } = this.#parts.settings;
     const failed = handlerFailed(error, found.sensitiveData);
     if (deadLetter) {
       // Nobody retries what is redriven, so its first failure is final.
@@ -246,7 +261,7 @@ export class EventRun implements RunningDelivery {
    * @throws WebhookError `failed`, if they did not keep it; its lease is released
    */
   async #giveUp(error: unknown, failed: WebhookError, route: Found, lease: Lease): Promise<Result> {
-    const { deadLetter, now } = this.#setup.settings;
+    const { deadLetter, now } = this.#parts.settings;
     const { attempt = 1 } = this.#pending;
     const letter = toDeadLetter(this.#delivery, { attempt, error, at: now(), route });
     if (deadLetter && (await handOver(deadLetter, letter, failed, route.sensitiveData)))
@@ -262,7 +277,7 @@ export class EventRun implements RunningDelivery {
   async #enqueue(found: Found, queue: Queue, lease: Lease): Promise<Result> {
     const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
     const { key, eventName, callId, sensitiveData } = found;
-    const { deadlines, settings } = this.#setup;
+    const { deadlines, settings } = this.#parts;
     const failure = (error: unknown) => {
       const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
       const failed = new WebhookError('store-unavailable', message);
