@@ -5,8 +5,9 @@ import type {
   ListedDeadLetter,
   StoredDeadLetter,
 } from './dead-letter.ts';
-import { checkDeadLetterQuery, deadLetterPage } from './record.ts';
 import {
+  checkDeadLetterQuery,
+  deadLetterPage,
   type DeadLetterRecord,
   fromRecord,
   MAX_FAILURES,

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '#platform';
 import { checkOptions, option } from '../check-options.ts';
 import { invalidCursor } from '../errors.ts';
-import { sha256, tenantKey } from '../store/keys.ts';
+import { sha256, storableText, tenantKey } from '../store/keys.ts';
 import type {
   DeadLetter,
   DeadLetterFailure,
@@ -112,9 +112,8 @@ export const withBody = (letter: ListedDeadLetter, body: string): StoredDeadLett
 export const toFailureJson = ({ at, ...failure }: DeadLetterFailure): string =>
   JSON.stringify({ at: at.getTime(), ...failure } satisfies FailureJson);
 
-/** The name of an event or a tenant as databases can keep and compare it: no NUL, no half of a surrogate pair. */
-export const storableName = (name = ''): string =>
-  name.slice(0, 256).replace(/[\0\p{Surrogate}]/gu, '\ufffd');
+/** The name of an event or a tenant as databases can keep and compare it. */
+export const storableName = (name = ''): string => storableText(name.slice(0, 256));
 
 /** Where a page of the list begins: after this letter. */
 export interface DeadLetterPosition {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { WebhookError, withOrigin } from '../errors.ts';
+import { withoutColons } from '../store/keys.ts';
 
 /** Any object. zod does not look into it, so that a large one takes no longer. */
 const anyObject: z.ZodMiniType<Record<string, unknown>> = z.object({});
@@ -140,13 +141,13 @@ export function eventKey(event: object): string | undefined {
   if (eventName === 'call:started' || eventName === 'call:completed') {
     if (!isIdentifying(callId)) return undefined;
     // The first colon ends the call id. An encoded one has no % at its end.
-    return usableKey(`${KINDS.has(callId) ? `${callId}%` : encoded(callId)}:${eventName}`);
+    return usableKey(`${KINDS.has(callId) ? `${callId}%` : withoutColons(callId)}:${eventName}`);
   }
   if (!isIdentifying(eventId) || !isIdentifying(eventName)) return undefined;
   const [, recorded] = RECORDING_ID.exec(eventId) ?? [];
   const isRecording = eventName === 'call:recording-available' && recorded !== undefined;
   if (isRecording && !KINDS.has(recorded)) return eventId;
-  return usableKey(`event:${encoded(eventName)}:${eventId}`);
+  return usableKey(`event:${withoutColons(eventName)}:${eventId}`);
 }
 
 /** The longest key or group; characters. What is longer could not be remembered, so it identifies nothing. */
@@ -157,9 +158,6 @@ export const isIdentifying = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_KEY_LENGTH;
 
 const usableKey = (key: string): string | undefined => (isIdentifying(key) ? key : undefined);
-
-const encoded = (text: string): string =>
-  /[%:]/.test(text) ? text.replace(/[%:]/g, encodeURIComponent) : text;
 
 const MAX_DEPTH = 64;
 /** Made when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */

@@ -21,7 +21,7 @@ import { namedHandlers } from './named.ts';
 import { type SchemaIssue, type StandardSchema, validate } from './schema.ts';
 
 /** The route of a payload that is not identified and has no handler. */
-export const UNIDENTIFIED: Route = {
+const UNIDENTIFIED: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,

@@ -14,10 +14,15 @@ export const isTenantName = (name: unknown): name is string =>
  */
 export function tenantKey(tenant: string | undefined, key: string): string {
   if (tenant === undefined) return key;
-  // The second colon ends the name.
-  const name = /[%:]/.test(tenant) ? tenant.replace(/[%:]/g, encodeURIComponent) : tenant;
-  return `tenant:${name}:${key}`;
+  return `tenant:${withoutColons(tenant)}:${key}`; // the second colon ends the name
 }
+
+/** A part of a key, with `%` and `:` encoded: a colon ends it. */
+export const withoutColons = (part: string): string =>
+  /[%:]/.test(part) ? part.replace(/[%:]/g, encodeURIComponent) : part;
+
+/** A text as every database stores it, in JSON as well: no NUL, no half of a surrogate pair. */
+export const storableText = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
 
 const HASHED = 'sha256:';
 /** Every database stores these unchanged, in an index as well: no NUL, no half of a surrogate pair. */

@@ -15,23 +15,18 @@ import {
 } from '../dead-letters/record.ts';
 import { defined } from '../defined.ts';
 import type { QueuedDelivery } from '../queue.ts';
+import { storableText } from '../store/keys.ts';
 
 /** One failed attempt of a job, as engines keep it in JSON: at milliseconds since the epoch. */
 export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> & {
   readonly at: number;
 };
 
-/**
- * The failures with one more; at most the last 50. Without NUL and halves of surrogate pairs, which databases
- * refuse in JSON.
- */
+/** The failures with one more, as databases can keep it in JSON; at most the last 50. */
 export const addFailure = (
   failures: readonly JobFailure[],
   { at, attempt, error }: JobFailure,
-): JobFailure[] =>
-  [...failures, { at, attempt, error: error.replace(/[\0\p{Surrogate}]/gu, '\ufffd') }].slice(
-    -MAX_FAILURES,
-  );
+): JobFailure[] => [...failures, { at, attempt, error: storableText(error) }].slice(-MAX_FAILURES);
 
 /** A dead job as its engine keeps it. */
 export interface DeadJobRecord {

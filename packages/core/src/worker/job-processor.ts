@@ -18,6 +18,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
 import { Reporter, withWarnings } from '../report/reporter.ts';
+import { storableText } from '../store/keys.ts';
 import type { OutcomeLog } from '../store/outcome-log.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
@@ -263,9 +264,9 @@ function failureOf(
   return storable(handlerFailed(error, route?.sensitiveData));
 }
 
-/** Engines keep the message, and databases refuse half of a surrogate pair. */
+/** Engines keep the message. */
 function storable(error: WebhookError): WebhookError {
-  error.message = error.message.replace(/\p{Surrogate}/gu, '\ufffd');
+  error.message = storableText(error.message);
   return error;
 }
 
