@@ -3,7 +3,7 @@ import { WebhookError } from './errors.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
 import { isBytes, ownBytes } from './http/request.ts';
 import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
-import { CHANNELS, tracedDelivery } from './report/channels.ts';
+import { tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import { EventRun, type ReceiverParts } from './run-event.ts';
@@ -62,10 +62,8 @@ export async function deliver(
 ): Promise<Outcome> {
   const { source = 'redrive' } = options;
   checkSource(source, parts.settings.store.reopen !== undefined);
-  const channel = CHANNELS.delivery;
-  if (channel?.hasSubscribers !== true) return run(input, options, parts);
   const step = async () => ({ outcome: await run(input, options, parts) });
-  return (await tracedDelivery(channel, { source }, step)).outcome;
+  return (await tracedDelivery(() => ({ source }), step)).outcome;
 }
 
 async function run(

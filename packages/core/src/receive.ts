@@ -14,7 +14,7 @@ import {
   type ReceiverResponse,
   type Result,
 } from './outcomes.ts';
-import { CHANNELS, tracedDelivery } from './report/channels.ts';
+import { tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import { EventRun, type ReceiverParts } from './run-event.ts';
@@ -44,11 +44,11 @@ export async function receive(
   const startedAt = performance.now();
   try {
     checkIsRequest(request);
-    const channel = CHANNELS.delivery;
-    if (channel?.hasSubscribers !== true) return await respond(request, parts);
-    const { method = 'POST', headers } = request;
-    const message = { source: 'webhook', method, headers } as const;
-    return await tracedDelivery(channel, message, () => respond(request, parts));
+    const message = () => {
+      const { method = 'POST', headers } = request;
+      return { source: 'webhook', method, headers } as const;
+    };
+    return await tracedDelivery(message, () => respond(request, parts));
   } catch (error) {
     // A request that can't be read: no object, or one whose getters throw.
     const { reporter, settings } = parts;

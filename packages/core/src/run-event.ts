@@ -14,7 +14,7 @@ import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcome-table.ts';
 import type { PendingOutcome, Result } from './outcomes.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
-import { CHANNELS, traced } from './report/channels.ts';
+import { traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
 import { failureResult, type Reporter } from './report/reporter.ts';
 import { claimIdOf } from './sender.ts';
@@ -293,9 +293,7 @@ export class EventRun implements RunningDelivery {
       };
       const enqueue = () =>
         deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(queued)));
-      const channel = CHANNELS.enqueue;
-      if (channel?.hasSubscribers !== true) await enqueue();
-      else await traced(channel, { delivery: queued }, enqueue, failure);
+      await traced('enqueue', () => ({ delivery: queued }), enqueue, failure);
       return { outcome: 'queued' };
     } catch (error) {
       await lease.release();

@@ -1,6 +1,6 @@
 import type { Handler, HandlerContext, Route } from '../delivery.ts';
 import { type DeliveryContent, type WebhookError, withOrigin } from '../errors.ts';
-import { CHANNELS, type HandlerMessage, traced } from '../report/channels.ts';
+import { type HandlerMessage, traced } from '../report/channels.ts';
 import { redactedError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
 import type { FieldNames } from './call-details.ts';
@@ -125,20 +125,14 @@ export interface RouteOptions<
 /** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
 export function runHandler(route: Route, context: HandlerContext): unknown {
   const { handle, event, eventName, callId, key } = route;
-  const channel = CHANNELS.handler;
-  if (!handle || channel?.hasSubscribers !== true) return handle?.(event, context);
-  const { tenant, webhookId, attempt, source } = context;
-  const message: HandlerMessage = withRedactedIds({
-    webhookId,
-    eventName,
-    callId,
-    key,
-    attempt,
-    source,
-    ...(tenant !== undefined && { tenant }),
-  });
+  if (!handle) return undefined;
+  const message = (): HandlerMessage => {
+    const { tenant, webhookId, attempt, source } = context;
+    const ids = { webhookId, eventName, callId, key, ...(tenant !== undefined && { tenant }) };
+    return { ...withRedactedIds(ids), attempt, source };
+  };
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
-  return traced(channel, message, () => handle(event, context), failure);
+  return traced('handler', message, () => handle(event, context), failure);
 }
 
 /** @param sensitiveData the content of the delivery, which is removed from the message */

@@ -1,7 +1,7 @@
 import type { Handler, Route } from '../delivery.ts';
 import { type DeliveryContent, docsUrl, originsOf, WebhookError, withOrigin } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
-import { settle } from '../report/hooks.ts';
+import { discard } from '../report/hooks.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
 import { copyOf } from '../report/delivered.ts';
 import { tenantKey } from '../store/keys.ts';
@@ -245,7 +245,7 @@ function textOf(
   if (text === undefined || text === null) return undefined;
   const found = usable(text);
   if (found !== undefined) return found;
-  void settle(text, () => undefined); // a promise that rejects must not end the process
+  discard(text);
   throw new WebhookError(
     'invalid-payload',
     `${option} must return a text of 1 to ${String(MAX_KEY_LENGTH)} characters at once, or undefined.`,
@@ -280,7 +280,7 @@ function keyOfRefused(
   };
   try {
     const text = key(read(body, []) as never);
-    void settle(text, () => undefined); // a promise that rejects must not end the process
+    discard(text);
     return isSure ? usable(text) : undefined;
   } catch {
     return undefined;

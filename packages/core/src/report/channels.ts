@@ -64,20 +64,34 @@ export const CHANNELS = {
 };
 
 /**
- * Runs a step within its channel, as `TracingChannel.tracePromise` does. The error that is published
- * is redacted; the caller gets the original.
+ * Runs a step, within its channel if anybody subscribes to that. The error that is published is redacted;
+ * the caller gets the original.
+ * @param message what the channel publishes
+ * @param run gives a promise, or anything if its result is awaited
  * @param redactError makes a `WebhookError` of what the step threw; not needed if it throws one
  */
-export async function traced<T>(
+export function traced<Result>(
+  step: keyof Omit<typeof CHANNELS, 'outcome'>,
+  message: () => object,
+  run: () => Result,
+  redactError = (error: unknown): WebhookError => error as WebhookError,
+): Result {
+  const channel = CHANNELS[step];
+  if (channel?.hasSubscribers !== true) return run();
+  return within(channel, message(), run, redactError) as Result;
+}
+
+/** As `TracingChannel.tracePromise`, whose caller would get the redacted error. */
+async function within(
   channel: TracingChannel,
   message: object,
   run: () => unknown,
-  redactError: (error: unknown) => WebhookError = (error) => error as WebhookError,
-): Promise<T> {
+  redactError: (error: unknown) => WebhookError,
+): Promise<unknown> {
   let thrown: { error: unknown } | undefined;
   const step = async () => {
     try {
-      return (await run()) as T;
+      return await run();
     } catch (error) {
       thrown = { error };
       throw redactError(error);
@@ -90,17 +104,17 @@ export async function traced<T>(
   }
 }
 
-/** Runs a delivery within its channel. The outcome that is published has redacted ids. */
+/** As `traced`, for a whole delivery. The outcome that is published has redacted ids. */
 export async function tracedDelivery<T extends { readonly outcome: Outcome }>(
-  channel: TracingChannel,
-  message: DeliveryMessage,
+  message: () => DeliveryMessage,
   run: () => Promise<T>,
 ): Promise<T> {
+  if (CHANNELS.delivery?.hasSubscribers !== true) return run();
   let result: T | undefined;
   const step = async () => {
     result = await run();
     return { outcome: withRedactedIds(result.outcome) };
   };
-  await traced(channel, message, step);
+  await traced('delivery', message, step);
   return result as T;
 }

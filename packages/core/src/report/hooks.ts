@@ -10,6 +10,9 @@ export async function settle(value: unknown, onFailed: (error: unknown) => void)
   }
 }
 
+/** For what nobody wants: a promise that rejects must not end the process. */
+export const discard = (value: unknown): void => void settle(value, () => undefined);
+
 /**
  * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
  * change a response or end the process.

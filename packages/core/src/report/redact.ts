@@ -1,6 +1,6 @@
 import type { DeliveryContent } from '../errors.ts';
 import { looksLikeEventName } from './event-name.ts';
-import { settle } from './hooks.ts';
+import { discard } from './hooks.ts';
 import { looksLikeId, oneLine, printable } from './visible.ts';
 import { deliveredBody, GAP, MAX_TEXT, NO_VALUES, OVERLAP, valuesOf } from './delivered.ts';
 import type { Values } from './delivered.ts';
@@ -121,7 +121,7 @@ export function createRedactor(redact: Redact = 'standard', content?: DeliveryCo
       if (redact === 'standard') return redactedText(text, content);
       const clean: unknown = redact(text, content && deliveredBody(content));
       if (typeof clean === 'string') return oneLine(clean);
-      void settle(clean, () => undefined); // a promise that rejects must not end the process
+      discard(clean);
       return WITHHELD;
     } catch {
       return WITHHELD; // too many values, or the user's function failed

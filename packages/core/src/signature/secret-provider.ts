@@ -3,7 +3,7 @@ import { prepareKey } from '#platform';
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import { type HeadersLike, RequestView, type TenantRequest } from '../http/request.ts';
 import { describeError, loggedFailure, redactedError } from '../report/error-text.ts';
-import { settle } from '../report/hooks.ts';
+import { discard } from '../report/hooks.ts';
 import { LineLimit, type Logger } from '../report/logger.ts';
 import type { Redact } from '../report/redact.ts';
 import { isTenantName } from '../store/keys.ts';
@@ -255,7 +255,7 @@ export class TenantKeys {
           mismatch: 'The request names no tenant, or what it names can be no name of a tenant.',
         },
       };
-    void settle(name, () => undefined); // a promise that rejects must not end the process
+    discard(name);
     return this.#failed(new TypeError('It must return a text, or undefined, at once.'));
   }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { hmacBase64, prepareKey } from '#platform';
 import { WebhookError } from '../errors.ts';
-import { settle } from '../report/hooks.ts';
+import { discard } from '../report/hooks.ts';
 import { redactName } from '../report/redact.ts';
 import type { HmacKey } from '../platform/platform.ts';
 
@@ -262,7 +262,7 @@ function notText(value: unknown, where: string): WebhookError {
       "Pass the text that begins with whsec_. If it was read from a file, read it as text: readFileSync(path, 'utf8').",
     );
   if (typeof (value as { then?: unknown } | null)?.then === 'function') {
-    void settle(value, () => undefined); // a promise that rejects must not end the process
+    discard(value);
     return invalid(
       where,
       'is a promise, not text.',

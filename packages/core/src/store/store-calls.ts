@@ -1,5 +1,5 @@
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
-import { CHANNELS, type StoreMessage, traced } from '../report/channels.ts';
+import { type StoreMessage, traced } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
 import type { Deadlines } from '../time.ts';
@@ -81,9 +81,7 @@ export class StoreCalls {
     const timeoutMs = this.#timeoutMs;
     const inTime =
       timeoutMs === undefined ? call : () => this.#inTime(timeoutMs, operation, call, isAnswer);
-    const channel = CHANNELS.store;
-    if (channel?.hasSubscribers !== true) return inTime();
-    return traced(channel, withRedactedIds({ operation, key }), inTime);
+    return traced('store', () => withRedactedIds({ operation, key }), inTime);
   }
 
   async #inTime<T>(

@@ -15,7 +15,7 @@ import { type HandlerOptions, handlerShape } from '../options.ts';
 import type { OutcomeCode } from '../outcome-table.ts';
 import type { Outcome, PendingOutcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { CHANNELS, tracedDelivery } from '../report/channels.ts';
+import { tracedDelivery } from '../report/channels.ts';
 import type { Logger } from '../report/logger.ts';
 import { Reporter, withWarnings } from '../report/reporter.ts';
 import { storableText } from '../store/keys.ts';
@@ -131,13 +131,8 @@ export function createJobProcessor<
   return Object.assign(processJob, { close });
 
   async function processJob(queued: QueuedDelivery, job: WorkerJob = {}): Promise<JobResult> {
-    const channel = CHANNELS.delivery;
-    const run = () => runJob(queued, job);
-    const { result } =
-      channel?.hasSubscribers === true
-        ? await tracedDelivery(channel, { source: 'queue', queued }, run)
-        : await run();
-    return result;
+    const message = () => ({ source: 'queue', queued }) as const;
+    return (await tracedDelivery(message, () => runJob(queued, job))).result;
   }
 
   async function runJob(
