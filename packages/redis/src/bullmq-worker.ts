@@ -18,6 +18,7 @@ import {
   checkOptions,
   DEFAULT_GRACE_MS,
   docsUrl,
+  LineLimit,
   loggedError,
   option,
   RELEASE_MS,
@@ -116,8 +117,6 @@ interface Note {
 const ABORT_MS = 300;
 /** How many workers may die in a job until BullMQ gives it up. */
 const MAX_STALLED_COUNT = 5;
-/** BullMQ emits an error for each attempt to connect: few are logged; milliseconds. */
-const LOG_AFTER_MS = 10_000;
 
 /** BullMQ knows it by its name: the job is dead. */
 class GivenUp extends Error {
@@ -229,7 +228,10 @@ export function createBullmqWorker<
       },
     } as never,
   );
-  worker.on('error', throttled(logError));
+  const limit = new LineLimit(); // BullMQ emits an error for each attempt to connect
+  worker.on('error', (error: unknown) => {
+    if (limit.pass() !== undefined) logError(error);
+  });
   const start = async () => {
     await checkDatabase(await clientOf(worker));
     if (!closing) await worker.run();
@@ -285,16 +287,5 @@ function errorLog(logger: Logger = console, redact?: Redact) {
   return (error: unknown) => {
     const { text, err } = loggedError(explained(error), redact);
     log.warn({ err, docs: docsUrl('queues.md#bullmq') }, `call-webhooks: BullMQ's worker: ${text}`);
-  };
-}
-
-/** Passes on the first error, and then one every ten seconds. */
-function throttled(tell: (error: unknown) => void) {
-  let lastAt = -Infinity;
-  return (error: unknown) => {
-    const now = performance.now();
-    if (now - lastAt < LOG_AFTER_MS) return;
-    lastAt = now;
-    tell(error);
   };
 }
