@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { WebhookError } from './errors.ts';
+import { invalidOptions } from './errors.ts';
 import { MAX_TIMER_MS } from './time.ts';
 
 const TEN_YEARS_MS = 315_360_000_000;
@@ -106,7 +106,7 @@ export function checkAgainst<Schema extends z.core.$ZodType>(
     return result.data;
   }
   const message = `Invalid options${where}: ${result.error.issues.map(problem).join('; ')}.`;
-  throw new WebhookError('invalid-options', message, { docs });
+  throw invalidOptions(message, { docs });
 }
 
 /** `Object.prototype`, of any realm. */

@@ -1,5 +1,5 @@
 import type { Delivery } from './delivery.ts';
-import { WebhookError } from './errors.ts';
+import { invalidOptions, WebhookError } from './errors.ts';
 import type { CallEventMap, UnknownEvent } from './events/events.ts';
 import { isBytes, ownBytes } from './http/request.ts';
 import type { Outcome, PendingOutcome, Result } from './outcomes.ts';
@@ -116,10 +116,7 @@ function trustedDelivery(
   const { rawBody, webhookId, timestamp, attempt, id } = raw;
   const tenant = givenTenant ?? raw.tenant;
   if (tenant !== undefined && !isTenantName(tenant))
-    throw new WebhookError(
-      'invalid-options',
-      'deliver: tenant: expected a text of 1 to 128 printable characters.',
-    );
+    throw invalidOptions('deliver: tenant: expected a text of 1 to 128 printable characters.');
   return {
     source,
     tenant,
@@ -137,15 +134,11 @@ function trustedDelivery(
 function rawDelivery(input: DeliverInput): RawDelivery {
   if (isBytes(input)) return { rawBody: input };
   if (typeof input !== 'object' || (input as unknown) === null)
-    throw new WebhookError(
-      'invalid-options',
-      'deliver: expected raw bytes, a raw delivery, a dead letter or an event.',
-    );
+    throw invalidOptions('deliver: expected raw bytes, a raw delivery, a dead letter or an event.');
   if (isBytes((input as RawDelivery).rawBody)) return input as RawDelivery;
   // It would be taken for an event, and run without its fields.
   if ('history' in input && 'bytes' in input)
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'deliver: this dead letter is from a list, which reads no bodies. Pass `await deadLetters.get(id)`.',
     );
   return { rawBody: new TextEncoder().encode(jsonOf(input)) };
@@ -160,22 +153,15 @@ function jsonOf(event: object): string {
 }
 
 const withoutTenant = () =>
-  new WebhookError(
-    'invalid-options',
+  invalidOptions(
     "deliver: this receiver has tenants. Say whose event it is with the option `tenant` of deliver or reconcile, or `defaultTenant` of redrive: { tenant: 'acme' }.",
   );
 
 /** @throws WebhookError `invalid-options` */
 function checkSource(source: unknown, canReopen: boolean): void {
   if (source !== 'redrive' && source !== 'reconcile')
-    throw new WebhookError(
-      'invalid-options',
-      "deliver: source: expected 'redrive' or 'reconcile'.",
-    );
+    throw invalidOptions("deliver: source: expected 'redrive' or 'reconcile'.");
   // Such a store takes dead letters for handled events, and they would look like duplicates.
   if (source !== 'reconcile' && !canReopen)
-    throw new WebhookError(
-      'invalid-options',
-      'deliver: the store has no reopen(), which redriving needs.',
-    );
+    throw invalidOptions('deliver: the store has no reopen(), which redriving needs.');
 }

@@ -5,7 +5,7 @@ import type { HandlerLogger, Logger } from './report/logger.ts';
 
 /** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
-  /** Where it comes from. */
+  /** How it came in: what the command line redrives comes over the network, and is a `webhook`. */
   readonly source: DeliverySource;
   /** The tenant whose secret verified the delivery. Absent without the option `tenant`. */
   readonly tenant?: string | undefined;
@@ -72,7 +72,7 @@ export interface Delivery {
   readonly timestamp: number;
   /** Until when its webhook id must be remembered; milliseconds since the epoch. */
   readonly replayUntil: number;
-  /** How it came in: what the command line redrives over the network is a `webhook`. */
+  /** As the context of its handler has it. Its outcome says `redrive` where the command line sent it. */
   readonly source: DeliverySource;
   /** Only a `webhook` has one. */
   readonly secretId?: string | undefined;

@@ -65,6 +65,10 @@ export class WebhookError extends Error {
   }
 }
 
+/** For what the code that calls us got wrong. @param message names the option, and never quotes a value */
+export const invalidOptions = (message: string, options?: WebhookErrorOptions): WebhookError =>
+  new WebhookError('invalid-options', message, options);
+
 /** For a cursor that a list did not give. It never quotes the cursor. */
 export const invalidCursor = (): WebhookError =>
   new WebhookError(

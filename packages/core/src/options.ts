@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { boundTo, checkAgainst, option } from './check-options.ts';
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import type { HandlerContext } from './delivery.ts';
-import { WebhookError } from './errors.ts';
+import { invalidOptions } from './errors.ts';
 import type { FieldNames } from './events/call-details.ts';
 import type { ExtraEvents, RouteOptions } from './events/handlers.ts';
 import { HANDLER_EXPECTED, isHandler, isSchema, SCHEMA_EXPECTED } from './events/named.ts';
@@ -258,13 +258,11 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkTenants(checked);
   if (checked.queue && options.maxAttempts !== undefined)
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'maxAttempts has no effect with queue. How often a job runs is maxRuns, an option of bullmqQueue and pgBossQueue, or of the worker of the other queues.',
     );
   if (checked.queue && checked.oneAtATime)
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
     );
   const { headerPrefix, maxInFlightPerTenant, store, ...rest } = checked;
@@ -309,10 +307,9 @@ function checkTenants(options: {
 }): void {
   const { tenant, secret, maxInFlightPerTenant } = options;
   if (tenant && typeof secret !== 'function')
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       "secret: with tenant, expected a function that returns each tenant's own secrets: ({ tenant }) => …. One secret for all would let every tenant in everywhere.",
     );
   if (!tenant && maxInFlightPerTenant !== undefined)
-    throw new WebhookError('invalid-options', 'maxInFlightPerTenant: it needs tenant.');
+    throw invalidOptions('maxInFlightPerTenant: it needs tenant.');
 }

@@ -13,6 +13,7 @@ export const DELIVERY_SOURCES = ['webhook', 'queue', 'redrive', 'reconcile'] as 
 /** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
 export interface Outcome {
   outcome: OutcomeCode;
+  /** Who sent it: `redrive` and `reconcile` also for what the command line sends over the network. */
   source: DeliverySource;
   /** The HTTP status of the response. For a `late` outcome: the one that would have been sent. */
   status: number;

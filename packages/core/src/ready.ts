@@ -1,5 +1,5 @@
 // Answers readiness probes, in the form in which a framework asks.
-import { WebhookError } from './errors.ts';
+import { invalidOptions } from './errors.ts';
 import type { Health } from './health.ts';
 import type { WorkerHealth } from './worker/worker-health.ts';
 
@@ -67,8 +67,7 @@ export function ready(source: HealthSource): ReadyHandler {
 export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
   const object = Object(given) as { health?: unknown };
   if (!('receiver' in object) && typeof object.health !== 'function')
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'ready: expected a receiver, a handler that has one, such as the result of callWebhooks, or the worker of a queue.',
     );
   return async () => {
@@ -107,8 +106,7 @@ function writerFor(request: unknown, response: unknown): (answer: ReadyResponse)
       (response as FastifyReply).code(status).headers(headers).send(body);
   if (request === undefined || isOfFetch(request))
     return ({ status, headers, body }) => new Response(body, { status, headers });
-  throw new WebhookError(
-    'invalid-options',
+  throw invalidOptions(
     "ready: the framework called it with neither fetch's Request, nor a context that has one, nor the request and response of node:http or Fastify. For Koa, AWS Lambda and Cloudflare, import ready from @call-webhooks/adapters/koa, @call-webhooks/adapters/lambda or @call-webhooks/cloudflare.",
   );
 }

@@ -1,6 +1,6 @@
 import { boundTo, isPlain, isRoot } from '../check-options.ts';
 import type { Handler } from '../delivery.ts';
-import { WebhookError } from '../errors.ts';
+import { invalidOptions } from '../errors.ts';
 import { tellEventNames } from '../report/event-name.ts';
 import { EVENT_NAMES } from './events.ts';
 import type { StandardSchema } from './schema.ts';
@@ -29,16 +29,16 @@ export function namedHandlers(given: {
   for (const name of known) {
     const handle = valueOf(on, name);
     if (handle === undefined) continue;
-    if (!isHandler(handle)) throw invalid(`on.${name}: ${HANDLER_EXPECTED}.`);
+    if (!isHandler(handle)) throw invalidOptions(`on.${name}: ${HANDLER_EXPECTED}.`);
     handlers.set(name, boundTo(on, handle) as Handler<unknown>);
   }
   const unknown = unknownName(on, known);
   if (unknown !== undefined)
-    throw invalid(
+    throw invalidOptions(
       `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
     );
   if (handlers.size === 0)
-    throw invalid(
+    throw invalidOptions(
       `on: it has no handler, so every event would be ignored. It was asked for the properties ${known.join(', ')}. If the handlers are in a Map, pass Object.fromEntries(map). If they are in another file, check that its export is not empty. If there are none yet, leave out on.`,
     );
   return { handlers, schemas };
@@ -58,12 +58,13 @@ function schemasOf(events: object): Map<string, StandardSchema> {
     const schema = valueOf(events, name);
     if (schema === undefined && !own.has(name)) continue;
     if (isSchema(schema)) schemas.set(name, schema);
-    else if (own.has(name)) throw invalid(`events.${name}: ${SCHEMA_EXPECTED}.`);
+    else if (own.has(name)) throw invalidOptions(`events.${name}: ${SCHEMA_EXPECTED}.`);
   }
   const twice = EVENT_NAMES.find((name) => schemas.has(name));
-  if (twice !== undefined) throw invalid(`events: "${twice}" is already an event of the service.`);
+  if (twice !== undefined)
+    throw invalidOptions(`events: "${twice}" is already an event of the service.`);
   if (schemas.size === 0 && !isPlain(events))
-    throw invalid(
+    throw invalidOptions(
       'events: it has no schema. Pass an object with a schema for each event name; of a Map, pass Object.fromEntries(map).',
     );
   return schemas;
@@ -104,5 +105,3 @@ function propertyNames(object: object): string[] {
       if (at === object || name !== 'constructor') names.add(name);
   return [...names];
 }
-
-const invalid = (message: string) => new WebhookError('invalid-options', message);

@@ -1,5 +1,6 @@
 // Says which object of which framework a handler was called with, and what takes that object.
-import { WebhookError } from '../errors.ts';
+import type { WebhookError } from '../errors.ts';
+import { invalidOptions } from '../errors.ts';
 
 /** A property, whatever it is read from. A getter may throw. */
 export function read(from: unknown, name: string): unknown {
@@ -103,7 +104,7 @@ export function wrongArgument(takes: string, given: unknown): WebhookError {
     described(given),
     'In a framework without an adapter, pass the raw bytes to createReceiver(…).receive({ method, headers, body }).',
   ];
-  return new WebhookError('invalid-options', `${takes} It was called with ${name}. ${fix}`);
+  return invalidOptions(`${takes} It was called with ${name}. ${fix}`);
 }
 
 function described(value: unknown): string {

@@ -2,7 +2,7 @@
  * Awaits what a callback of the user returned, a lazy query too: its `then` is what sends it.
  * @param onFailed gets what it rejects with; must not throw
  */
-export async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
+async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
   try {
     await value;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { WebhookError } from '../errors.ts';
+import { invalidOptions, WebhookError } from '../errors.ts';
 import { type HeadersLike, headerValue } from '../http/request.ts';
 
 /** The names of the three headers: a prefix (`'X-Service'`), or each name. */
@@ -62,8 +62,7 @@ export function casedHeaderNames(prefix?: HeaderPrefix): HeaderNames {
           signature: `${text}-Signature`,
         };
   if (![id, timestamp, signature].every((name) => typeof name === 'string' && TOKEN.test(name)))
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'headerPrefix makes an invalid HTTP header name. Use a prefix such as "X-Service".',
     );
   return { id, timestamp, signature };

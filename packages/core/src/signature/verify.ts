@@ -1,6 +1,6 @@
 import { equalText, hmacBase64 } from '#platform';
 import type { Delivery } from '../delivery.ts';
-import { WebhookError } from '../errors.ts';
+import { invalidOptions, WebhookError } from '../errors.ts';
 import { checkBody, type HeadersLike } from '../http/request.ts';
 import {
   casedHeaderNames,
@@ -186,13 +186,11 @@ export async function sign(options: SignOptions): Promise<Record<string, string>
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
   if (!isWebhookId(webhookId))
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'webhookId: expected 1 to 256 visible ASCII characters without dots and commas, since a receiver refuses any other.',
     );
   if (!isTimestamp(timestamp))
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       options.timestamp === undefined
         ? `The clock of this process says ${timestamp} seconds since 1970, which a receiver refuses. Mocked timers often begin at 0: give them the time (mock.timers.enable({ now: Date.now() })), or pass a timestamp.`
         : 'timestamp: expected a Date after 1970, or whole Unix seconds above 0, since a receiver refuses any other.',

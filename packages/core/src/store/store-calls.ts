@@ -1,4 +1,4 @@
-import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
+import { docsUrl, invalidOptions, WebhookError, withOrigin } from '../errors.ts';
 import { type StoreMessage, traced } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
@@ -42,8 +42,7 @@ export class StoreCalls {
   /** In a transaction of the user, whose client has its own time limits. */
   completeIn(tx: unknown, key: string, token: string): boolean | Promise<boolean> {
     if (this.#store.completeIn) return this.#store.completeIn(tx, key, token);
-    throw new WebhookError(
-      'invalid-options',
+    throw invalidOptions(
       'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
       { docs: docsUrl('exactly-once.md#your-own-database') },
     );

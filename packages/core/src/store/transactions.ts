@@ -1,4 +1,4 @@
-import { docsUrl, WebhookError } from '../errors.ts';
+import { docsUrl, invalidOptions, WebhookError } from '../errors.ts';
 
 /** What a run can mark as done in a transaction of the user: a leased event, or the job of a queue. */
 export interface Completable {
@@ -48,8 +48,7 @@ export class Transactions {
     if (this.#ended) throw this.#tooLate();
     this.called = true;
     if (!this.#target)
-      throw new WebhookError(
-        'invalid-options',
+      throw invalidOptions(
         'completeIn: this queue is in no database that a transaction of yours could reach. Use pgBossQueue or sqliteQueue, or context.key.',
         { docs: docsUrl('exactly-once.md#workers') },
       );
