@@ -1,12 +1,8 @@
 import type { OutcomeCode } from '@call-webhooks/core';
 import { withRedactedIds } from '@call-webhooks/core/internal';
 import type { SeenProcess } from '@call-webhooks/core/stores';
-import {
-  reconcile,
-  type ReconciledEvent,
-  type ReconcileResult,
-  SETTLE_FOR_MS,
-} from '@call-webhooks/recovery';
+import { reconcile, type ReconciledEvent, SETTLE_FOR_MS } from '@call-webhooks/recovery';
+import { nothingReconciled } from '@call-webhooks/recovery/internal';
 import type { MissReason, ReconcileTask } from './api-types.ts';
 import type { DeliveryReader } from './deliveries.ts';
 import { invalid, RequestError } from './http/answer.ts';
@@ -16,18 +12,6 @@ import type { ReconcileRequest } from './requests.ts';
 
 const MAX_TO_RUN = 200;
 const MAX_OTHERS = 50;
-
-const nothingYet = (): ReconcileResult => ({
-  seen: 0,
-  missed: 0,
-  handled: 0,
-  known: 0,
-  inDeadLetters: 0,
-  failed: 0,
-  ignored: 0,
-  skipped: 0,
-  stoppedEarly: false,
-});
 
 /**
  * What a run has before it begins.
@@ -64,7 +48,7 @@ export function newReconcile(
     until,
     ...(since > askedSince && { askedSince }),
     ...(tenant !== undefined && { tenant }),
-    counts: nothingYet(),
+    counts: nothingReconciled(),
     events: [],
     reasons: !dryRun && before?.dryRun && before.until === until ? before.reasons : [],
   };

@@ -1,6 +1,7 @@
 import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import { redrive, type RedriveProgress, type StoreRetry } from '@call-webhooks/recovery';
+import { nothingRedriven } from '@call-webhooks/recovery/internal';
 import type { RedriveTask } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
@@ -15,15 +16,7 @@ export type RedriveWhat = { ids: readonly string[] } | { filter: DeadLetterSelec
 export const newRedrive = (what: RedriveWhat, cause: string | undefined) => ({
   ...(cause !== undefined && { cause }),
   total: 'ids' in what ? what.ids.length : null,
-  counts: {
-    handled: 0,
-    queued: 0,
-    failed: 0,
-    alreadyHandled: 0,
-    unknown: 0,
-    skipped: 0,
-    notFound: 0,
-  },
+  counts: nothingRedriven(),
   retries: 0,
 });
 

@@ -3,7 +3,7 @@ import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
 import { invalid, RequestError } from './http/answer.ts';
 
 /** How long a store may take to answer a request; milliseconds. */
-const STORE_MS = 5_000;
+export const STORE_MS = 5_000;
 
 export class NoAnswerError extends Error {}
 

@@ -5,13 +5,12 @@ import type { StoreRetry } from '@call-webhooks/recovery';
 import { keepLease, persistently } from '@call-webhooks/recovery/internal';
 import type { Task } from './api-types.ts';
 import { RequestError } from './http/answer.ts';
-import { askStore, inTime, logFailure } from './store-calls.ts';
+import { askStore, inTime, logFailure, STORE_MS } from './store-calls.ts';
 
 /** How long a process that died keeps others from starting a task; milliseconds. */
 const LEASE_MS = 15_000;
 /** How often a task is written, and its stop request read; milliseconds. */
 const TICK_MS = 1_000;
-const STORE_MS = 5_000;
 
 /** What a run does: it changes its task as it goes, and ends soon once the signal is aborted. */
 type Run<Own> = (task: Own, signal: AbortSignal) => Promise<void>;

@@ -22,7 +22,8 @@ export interface SavedCursor extends Window {
   readonly result: ReconcileResult;
 }
 
-const nothingYet = (): ReconcileResult => ({
+/** What a reconcile has counted before it begins. */
+export const nothingReconciled = (): ReconcileResult => ({
   seen: 0,
   missed: 0,
   handled: 0,
@@ -62,12 +63,12 @@ export function planRun(
 ): { passes: readonly Pass[]; result: ReconcileResult } {
   const { since, until } = window;
   if (!saved || saved.since > since || saved.until <= since || saved.until > until)
-    return { passes: [window], result: nothingYet() };
+    return { passes: [window], result: nothingReconciled() };
   const rest = { since, until: saved.until, next: saved.next };
   const newer = { since: Math.max(since, saved.until - LONGEST_CALL_MS), until };
   return {
     passes: saved.until < until ? [rest, newer] : [rest],
-    result: { ...nothingYet(), ...saved.result },
+    result: { ...nothingReconciled(), ...saved.result },
   };
 }
 

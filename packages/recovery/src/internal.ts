@@ -1,5 +1,7 @@
 // For the packages of this project alone, all of one version: it may change in any release.
+export { nothingReconciled } from './cursor.ts';
 export { maskedFieldName } from './dead-letters/masked-body.ts';
 export { pagesOf } from './dead-letters/pages.ts';
 export { keepLease } from './lease.ts';
+export { nothingRedriven } from './redrive.ts';
 export { persistently, type Persistence } from './store-calls.ts';

@@ -172,6 +172,12 @@ const skipped = (
   letter: StoredDeadLetter | undefined,
 ): Redriven => ({ result: 'skipped', reason, ...(letter && { letter }) });
 
+/** What a redrive has counted before it begins. */
+export const nothingRedriven = (): RedriveResult => ({
+  ...{ handled: 0, queued: 0, failed: 0 },
+  ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
+});
+
 type SharedSettings = SharedOptions & Persistence & { concurrency: number };
 
 async function redriveAll(
@@ -184,10 +190,7 @@ async function redriveAll(
   const ofTenant = tenant === undefined ? filter : { ...filter, tenant };
   const ids = named ?? (await idsOf(list, ofTenant, settings));
   const total = ids.length;
-  const counts: RedriveResult = {
-    ...{ handled: 0, queued: 0, failed: 0 },
-    ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
-  };
+  const counts = nothingRedriven();
   const ofOthers = async (id: string) => {
     if (!named || tenant === undefined) return undefined; // the list knows
     const letter = await persistently(`get() of the ${DEAD_LETTERS}`, () => list.get(id), settings);

@@ -36,11 +36,7 @@ const CACHE_CONTROL = {
   forever: 'private, max-age=31536000, immutable',
 };
 
-export const fileAnswer = (
-  type: string,
-  body: string,
-  cache: keyof typeof CACHE_CONTROL,
-): Answer => ({
+const fileAnswer = (type: string, body: string, cache: keyof typeof CACHE_CONTROL): Answer => ({
   status: 200,
   headers: {
     ...SECURITY_HEADERS,
