@@ -1,4 +1,5 @@
 import type { Clock } from '@call-webhooks/client';
+import { keepRenewed } from '@call-webhooks/core/internal';
 import { inTime } from './store-calls.ts';
 
 /** A lease that is renewed until it is stopped. */
@@ -32,40 +33,32 @@ export function keepLease(options: LeaseOptions): KeptLease {
   const { extend, leaseMs, clock, every = leaseMs / 3, onRenewed, onError } = options;
   const controller = new AbortController();
   let heldSince = clock.now();
-  let isOver = false;
-  let cancel: () => void;
-  let renewal = Promise.resolve();
-  const renewLater = () => {
-    if (isOver) return;
-    cancel = clock.schedule(every, () => {
-      renewal = renew();
-    });
-  };
-  const lose = (why: string) => {
-    isOver = true;
-    controller.abort(new Error(why));
-  };
-  const renew = async () => {
+  let whyLost = 'Another process has taken the lease.';
+  const renewOnce = async (): Promise<boolean> => {
     const asked = clock.now();
     try {
-      if (await inTime('The renewal of a lease', extend, leaseMs / 6, clock)) {
-        heldSince = asked;
-        await onRenewed?.();
-      } else if (!isOver) lose('Another process has taken the lease.');
+      if (!(await inTime('The renewal of a lease', extend, leaseMs / 6, clock))) return false;
+      heldSince = asked;
+      await onRenewed?.();
     } catch (error) {
       onError?.(error);
-      if (!isOver && clock.now() - heldSince >= leaseMs)
-        lose('The lease ran out, since it could not be renewed.');
+      whyLost = 'The lease ran out, since it could not be renewed.';
+      return clock.now() - heldSince < leaseMs;
     }
-    renewLater();
+    return true;
   };
-  renewLater();
+  let renewal = Promise.resolve(true);
+  const stop = keepRenewed({
+    every,
+    renew: () => (renewal = renewal.then(renewOnce)),
+    onLost: () => controller.abort(new Error(whyLost)),
+    wait: (ms, onReached) => ({ cancel: clock.schedule(ms, onReached) }),
+  });
   return {
     lost: controller.signal,
-    stop: () => {
-      isOver = true;
-      cancel();
-      return renewal;
+    async stop() {
+      stop();
+      await renewal;
     },
   };
 }
