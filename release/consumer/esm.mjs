@@ -57,7 +57,7 @@ await simulator.close();
 const secret = generateSecret();
 const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
 const headers = await sign({ secret, body });
-assert.equal((await verify({ headers, body }, { secret })).secretId, 'secret-1');
+assert.match((await verify({ headers, body }, { secret })).secretId, /^secret-[0-9a-f]{8}$/);
 const { outcome } = await createReceiver({ secret }).receive({ headers, body });
 assert.equal(outcome.outcome, 'ignored');
 const adapters = [express, hono, koa, lambda, next, pages, sveltekit];

@@ -46,7 +46,7 @@ describe('Lease', () => {
     const deadlines = new Deadlines();
     const calls = new StoreCalls(store, deadlines, 1_000);
     const lease = new Lease(calls, deadlines, claim, onLost);
-    void lease.keep();
+    lease.keep();
     return { store, lease, onLost, renewals };
   }
 
@@ -73,7 +73,7 @@ describe('Lease', () => {
     await given.lease.release();
     expect(given.store.release).toHaveBeenCalledWith('k', 't');
     for (const { lease, store } of [completed, given]) {
-      void lease.keep();
+      lease.keep();
       await jest.advanceTimersByTimeAsync(300_000);
       expect(store.extend).not.toHaveBeenCalled();
     }
