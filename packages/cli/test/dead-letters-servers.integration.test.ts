@@ -123,7 +123,7 @@ describeWithProgram('redis-server', 'what is wrong with Redis', () => {
       const tls = await list(`rediss://${host}`);
       expect(tls).toMatchObject({
         code: 3,
-        stderr: expect.stringContaining('use redis://') as unknown,
+        stderr: expect.stringContaining('needs redis:// in front') as unknown,
       });
       await redis.config('SET', 'requirepass', 'right');
       expect((await list(`redis://${host}`)).stderr).toContain('Add the password');
