@@ -2,6 +2,7 @@ import { afterEach, describe } from '@jest/globals';
 import { generateSecret, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
 import { hostile } from './adapter/hostile.ts';
 import { outcomeTable } from './adapter/outcome-table.ts';
+import { overSupertest } from './adapter/over-supertest.ts';
 import { probes } from './adapter/probes.ts';
 import { requests } from './adapter/requests.ts';
 import type { AdapterUnderTest, Started } from './adapter/under-test.ts';
@@ -45,7 +46,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
         await receiver.close({ graceMs: 0 });
         await close();
       }
-      const sender = startSender(url, secret, always);
+      const sender = startSender(url, secret, always, overSupertest);
       return { url, readyUrl, receiver, shutDown, end, secret, sender, lines, entries, outcomes };
     }
 

@@ -1,5 +1,5 @@
+import { request } from 'node:http';
 import { sign } from '@call-webhooks/core';
-import request, { type Response } from 'supertest';
 
 /** What came back for one request. */
 export interface Reply {
@@ -16,34 +16,36 @@ export interface DeliveryOptions {
   method?: string;
 }
 
-/** Plays the service: signs and posts over real HTTP with supertest, a connection for each request. */
+/** Plays the service: signs and posts over real HTTP, a connection for each request. */
 export interface Sender {
   post(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
   /** Sends just this, unsigned. */
   raw(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
 }
 
+/** Sends one request, and reads its response. GET and HEAD have no body. */
+export type Transport = (
+  url: string,
+  method: string,
+  headers: readonly [name: string, value: string | string[]][],
+  body: Buffer | undefined,
+) => Promise<{ status: number; text: string }>;
+
 /** @param always headers of every request */
 export function startSender(
   url: string,
   secret: string,
   always: Record<string, string> = {},
+  transport: Transport = overHttp,
 ): Sender {
-  const { origin, pathname, search } = new URL(url);
   const raw: Sender['raw'] = async (body, { method = 'POST', headers = {} } = {}) => {
-    const client = request(origin);
-    const outgoing = client[method.toLowerCase() as 'post'](pathname + search);
-    void outgoing.agent(false as never);
-    for (const [name, value] of Object.entries({ ...always, ...headers }))
-      // Superagent's types know no header that comes twice, but Node sends it.
-      if (value !== undefined) void outgoing.set(name, value as string);
-    if (method === 'GET' || method === 'HEAD') return replyOf(await outgoing);
-    if ('transfer-encoding' in headers) {
-      outgoing.write(Buffer.from(body)); // `send` would add its length
-      return replyOf(await outgoing);
-    }
-    // Bytes as they are: superagent would write JSON of a Buffer, and give a text without a type one.
-    return replyOf(await outgoing.serialize((bytes) => bytes as string).send(Buffer.from(body)));
+    const all = Object.entries({ ...always, ...headers }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as [string, string | string[]]],
+    );
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    const sent = hasBody ? Buffer.from(body as string) : undefined;
+    const { status, text } = await transport(url, method, all, sent);
+    return { status, outcome: outcomeOf(text) };
   };
   return {
     raw,
@@ -58,9 +60,26 @@ export function startSender(
   };
 }
 
-function replyOf({ status, body }: Response): Reply {
-  const { outcome } = Object(body) as { outcome?: unknown };
-  return { status, outcome: typeof outcome === 'string' ? outcome : undefined };
+/** With Node alone: a response that comes before the whole body was sent gets through. */
+const overHttp: Transport = (url, method, headers, body) =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, agent: false, headers: Object.fromEntries(headers) });
+    outgoing.on('error', reject).on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
+      });
+    });
+    outgoing.end(body);
+  });
+
+function outcomeOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { outcome?: string }).outcome;
+  } catch {
+    return undefined;
+  }
 }
 
 const ENDED_AT = '2026-01-01T12:00:00.000Z';

@@ -14,6 +14,8 @@ import { buildHost, SAMPLE, serveHost, type Host } from './host.ts';
 export interface HostRules {
   /** The status of a form that another origin posts; 401 by default, as it has no signature. */
   readonly crossSite?: number;
+  /** The status of a delivery without a content type; 200 by default. */
+  readonly untyped?: number;
   /** Whether it reads the whole body before the route does, and needs its length. */
   readonly buffers?: true;
   /** The methods that it knows; by default all of Node. */
@@ -79,10 +81,13 @@ export function hostContractTests(host: Host, rules: HostRules = {}): void {
         expect(answers.filter((answer) => / (?:3..|404|410)$/.test(answer))).toEqual([]);
       });
 
-      it('takes JSON from any origin', async () => {
+      it('takes JSON from any origin, and deliveries without a content type', async () => {
         const headers = { origin: 'https://elsewhere.example' };
         const reply = await startSender(url(), secret).post(callBody('origin'), { headers });
         expect(reply.status).toBe(200);
+        const untyped = { headers: { 'content-type': undefined } };
+        const bare = await startSender(url(), secret).post(callBody('untyped'), untyped);
+        expect(bare.status).toBe(rules.untyped ?? 200);
         const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
         const { status } = await startSender(url(), secret).raw('a=1', { headers: form });
         expect(status).toBe(rules.crossSite ?? 401);

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -46,10 +45,14 @@ function environment(node = process.execPath): NodeJS.ProcessEnv {
 const nodeOf = ({ newest }: Host): Promise<string> =>
   newest ? newestNode() : Promise.resolve(process.execPath);
 
-/** An app without the lock file of its folder, with the newest packages. */
-async function installNewest({ app, newest = [] }: Host, env: NodeJS.ProcessEnv): Promise<string> {
+/** An app without the lock file of its folder, with the newest packages. @param parent where it is put */
+async function installNewest(
+  { app, newest = [] }: Host,
+  parent: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   const pinned = fileURLToPath(new URL(app, import.meta.url));
-  const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-newest-'));
+  const folder = join(parent, 'newest');
   const isOwn = (path: string) =>
     !/node_modules|package-lock\.json$/.test(path.slice(pinned.length));
   await cp(pinned, folder, { recursive: true, filter: isOwn });
@@ -65,7 +68,7 @@ async function installNewest({ app, newest = [] }: Host, env: NodeJS.ProcessEnv)
 export async function buildHost(host: Host, folder: string): Promise<void> {
   const env = environment(await nodeOf(host));
   const app = host.newest
-    ? await installNewest(host, env)
+    ? await installNewest(host, folder, env)
     : fileURLToPath(new URL(host.app, import.meta.url));
   const tarball = await pack('core', folder, env);
   await run('npm', ['install', '--no-save', '--ignore-scripts', tarball], { cwd: app, env });
