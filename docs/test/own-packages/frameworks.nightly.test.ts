@@ -7,8 +7,9 @@ import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { callBody, serveLocally, startSender } from '@call-webhooks/contract-tests';
 import { compile } from '@call-webhooks/contract-tests/compile';
 import { generateSecret } from '@call-webhooks/core';
+import { createWebHandler } from '@call-webhooks/core/web';
 import type { Elysia } from 'elysia';
-import { toNodeHandler, type H3 } from 'h3';
+import { H3, toNodeHandler } from 'h3';
 import { createApp, createRouter, toNodeListener, type EventHandler } from 'h3v1';
 import { receives } from '../receives.ts';
 import { FRAMEWORKS, numbered, OBSERVABILITY, writeSamples } from '../samples.ts';
@@ -54,6 +55,28 @@ it.each<[string, string]>([
 it.each(['api/hook.ts', "runtime = 'edge'"])('%s exports POST', async (title) => {
   const { POST } = await run<{ POST: (request: Request) => Promise<Response> }>(title);
   await takesRequests(POST);
+});
+
+it('the events of h3 are refused, and the error names what to pass', async () => {
+  const hook = createWebHandler({ secret }) as unknown as (event: unknown) => Response;
+  const messages: string[] = [];
+  const handle = (event: unknown) => {
+    try {
+      return hook(event);
+    } catch (error) {
+      messages.push(String(error));
+      return 'refused';
+    }
+  };
+  await new H3().all('/hook', handle as never).request('/hook', { method: 'POST' });
+  const app = createApp().use('/hook', handle);
+  const { origin, close } = await serveLocally(toNodeListener(app));
+  await fetch(`${origin}/hook`, { method: 'POST' });
+  await close();
+  expect(messages).toEqual([
+    expect.stringContaining('call it with event.req'),
+    expect.stringContaining('call it with toWebRequest(event)'),
+  ]);
 });
 
 it('Elysia', async () => {
