@@ -13,7 +13,10 @@ export interface Health {
   store: PortHealth;
   /** Absent without a queue. */
   queue?: PortHealth;
-  /** Where dead letters are kept. Absent without `deadLetter`, or if that is a function. */
+  /**
+   * Where dead letters are kept; `ok` does not depend on it, since only deliveries that fail need it.
+   * Absent without `deadLetter`, or if that is a function.
+   */
   deadLetter?: PortHealth;
   /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
   secrets?: PortHealth;
@@ -60,7 +63,9 @@ export async function checkHealth(
     tenant ? undefined : healthOf(askSecrets),
   ]);
   const unknownFields = routes.fieldCheck.unknown;
-  const asked = [storeHealth, queueHealth, letterHealth, secretsHealth];
+  // Not the dead letters: while they are down, deliveries whose handler succeeds are accepted, and a load
+  // balancer that takes every process out would let all of them fail.
+  const asked = [storeHealth, queueHealth, secretsHealth];
   return {
     ok: !closing && !full && asked.every((part) => !part || part.status !== 'down'),
     closing,

@@ -83,6 +83,16 @@ describe('deadLetter: a store', () => {
     expect(await send(bytes('{'))).toBe('invalid-payload');
   });
 
+  it('takes a new failure of a letter that it has, although it is full', async () => {
+    const deadLetter = memoryDeadLetters({ maxLetters: 1 });
+    const { receiver, send } = createTestReceiver({ on, maxAttempts: 1, deadLetter });
+    expect(await send(STARTED)).toBe('dead-lettered');
+    const [listed] = (await deadLetter.list()).letters;
+    const again = await receiver.deliver((await deadLetter.get(listed!.id))!);
+    expect(again.outcome).toBe('dead-lettered');
+    expect((await deadLetter.get(listed!.id))!.history).toHaveLength(2);
+  });
+
   it('stores dead letters of a worker', async () => {
     const deadLetter = memoryDeadLetters();
     const logger = { warn: () => undefined, error: () => undefined };
