@@ -24,7 +24,8 @@ const paths = (rooms) =>
 const PACKAGES = [
   ['core|contract|client|ui'],
   ['express|fastify|next|nest|adapters|cloudflare|redis|postgres|sqlite|opentelemetry', 'core'],
-  ['testing|contract-tests', 'core'],
+  ['testing|store-tests', 'core'],
+  ['contract-tests', 'core', 'store-tests'],
   ['recovery', 'core', 'client'],
   ['simulator', 'core', 'client', 'ui'],
   ['console', 'core', 'client', 'recovery', 'ui'],

@@ -49,7 +49,9 @@ describe('links', () => {
   /** Sources of the packages that users install, without comments. */
   const sources = () =>
     readdirSync(join(ROOT, 'packages'), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /^(?!contract-tests|verification)[\w-]+\/src\/.*\.ts$/.test(name))
+      .filter((name) =>
+        /^(?!contract-tests|store-tests|verification)[\w-]+\/src\/.*\.ts$/.test(name),
+      )
       .map((name) => ({
         name,
         text: read(join('packages', name)).replace(/^\s*(?:\/?\*|\/\/).*$/gm, ''),

@@ -1,6 +1,6 @@
 import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { inferNames } from '../src/commands/infer-names.ts';
 import { callNames, type CallNames, capturedCalls } from './support/captured-calls.ts';

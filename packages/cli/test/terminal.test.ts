@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { colorsFor, wantsColor } from '../src/terminal/text.ts';
 import { bodyLines, dateTime, duration, timeOfDay } from '../src/terminal/format.ts';

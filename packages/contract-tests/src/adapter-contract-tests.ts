@@ -8,7 +8,7 @@ import { requests } from './adapter/requests.ts';
 import type { AdapterUnderTest, Started } from './adapter/under-test.ts';
 import { shutdown } from './adapter/shutdown.ts';
 import { verification } from './adapter/verification.ts';
-import { collectingLogger } from './collecting-logger.ts';
+import { collectingLogger } from '@call-webhooks/store-tests/internal';
 import { startSender } from './sender.ts';
 
 /**

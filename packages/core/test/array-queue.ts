@@ -1,4 +1,4 @@
-import type { OpenedQueue } from '@call-webhooks/contract-tests';
+import type { OpenedQueue } from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '../src/index.ts';
 import { createJobProcessor } from '../src/stores.ts';
 import { tenantKey } from '../src/internal.ts';

@@ -1,10 +1,9 @@
+import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
 import {
-  adapterContractTests,
   deadLettersContractTests,
   queueContractTests,
-  serveLocally,
   storeContractTests,
-} from '@call-webhooks/contract-tests';
+} from '@call-webhooks/store-tests';
 import { memoryDeadLetters, memoryStore, ready } from '../src/index.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { arrayQueue } from './array-queue.ts';

@@ -2,14 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
   collectingLogger,
-  completeJobContractTests,
   deferred,
   queuedCall,
   startPostgres,
   waitFor,
   type PostgresServer,
-  type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
+import { completeJobContractTests, type WorkerHandlers } from '@call-webhooks/store-tests';
 import { expireJobs, PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { CLIENTS } from './effects.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { completeInContractTests } from '@call-webhooks/contract-tests';
+import { completeInContractTests } from '@call-webhooks/store-tests';
 import { postgresStore, type PostgresTransaction } from '../src/index.ts';
 import type { Clients } from './effects.ts';
 import { openWithEffects } from './open-with-effects.ts';

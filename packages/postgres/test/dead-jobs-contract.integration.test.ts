@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { deadJobsContractTests, queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
+import { queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
+import { deadJobsContractTests } from '@call-webhooks/store-tests';
 import { createPgBossWorker, pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
 import { openPool, withPostgres } from './support.ts';
 import { usePgBoss } from './use-pg-boss.ts';

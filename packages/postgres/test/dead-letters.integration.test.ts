@@ -1,4 +1,4 @@
-import { deadLettersContractTests } from '@call-webhooks/contract-tests';
+import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { openTestDeadLetters, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 

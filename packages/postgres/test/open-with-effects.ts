@@ -1,4 +1,4 @@
-import type { Effects } from '@call-webhooks/contract-tests';
+import type { Effects } from '@call-webhooks/store-tests';
 import type { PostgresClient } from '../src/index.ts';
 import { openTestStore } from './support.ts';
 

@@ -4,7 +4,7 @@ import {
   completeInContractTests,
   deadLettersContractTests,
   storeContractTests,
-} from '@call-webhooks/contract-tests';
+} from '@call-webhooks/store-tests';
 import { insertInto, openWithEffects } from './open-with-effects.ts';
 import { openTestDeadLetters, openTestStore } from './support.ts';
 

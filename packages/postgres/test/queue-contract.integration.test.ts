@@ -1,12 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { CallCompletedEvent } from '@call-webhooks/core';
-import {
-  collectingLogger,
-  deferred,
-  queueContractTests,
-  queuedCall,
-  waitFor,
-} from '@call-webhooks/contract-tests';
+import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/store-tests';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
 import { deleteAllJobs, expireJobs, isPgBoss10 } from './pg-boss-version.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
-import { storeContractTests } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import postgres from 'postgres';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';

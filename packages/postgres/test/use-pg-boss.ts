@@ -4,8 +4,8 @@ import {
   collectingLogger,
   startPostgres,
   type PostgresServer,
-  type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
+import { type WorkerHandlers } from '@call-webhooks/store-tests';
 import { PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker } from '../src/index.ts';
 import type { DeadJobNote } from '../src/pg-boss-dead-jobs.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
-  deadJobsContractTests,
   describeWithProgram,
   queuedCall,
   redisServer,
@@ -9,6 +8,7 @@ import {
   waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
+import { deadJobsContractTests } from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { bullmqDeadJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';

@@ -1,8 +1,5 @@
-import {
-  collectingLogger,
-  deadLettersContractTests,
-  describeWithProgram,
-} from '@call-webhooks/contract-tests';
+import { collectingLogger, describeWithProgram } from '@call-webhooks/contract-tests';
+import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { Redis } from 'ioredis';
 import { redisDeadLetters } from '../src/index.ts';
 import { age } from './age.ts';

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
   describeWithProgram,
-  queueContractTests,
   queuedCall,
   redisServer,
   unique,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

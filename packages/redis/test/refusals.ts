@@ -1,4 +1,4 @@
-import type { Refusals } from '@call-webhooks/contract-tests';
+import type { Refusals } from '@call-webhooks/store-tests';
 import type { Redis } from 'ioredis';
 
 /** Ways in which a server that answers reads refuses writes. */

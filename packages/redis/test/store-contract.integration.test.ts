@@ -1,4 +1,5 @@
-import { describeWithProgram, storeContractTests } from '@call-webhooks/contract-tests';
+import { describeWithProgram } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { Cluster, Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
 import { age } from './age.ts';

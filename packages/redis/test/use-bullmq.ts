@@ -4,8 +4,8 @@ import {
   redisServer,
   unique,
   type RedisServer,
-  type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
+import { type WorkerHandlers } from '@call-webhooks/store-tests';
 import { Queue, Worker } from 'bullmq';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 import { deliverer, type Deliverer } from './deliverer.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { completeInContractTests, type Effects } from '@call-webhooks/contract-tests';
+import { completeInContractTests, type Effects } from '@call-webhooks/store-tests';
 import { createClient } from '@libsql/client';
 import { sqliteStore, type SqliteTransaction } from '../src/index.ts';
 import { freshFile, type Client } from './support.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { deadJobsContractTests, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { deadJobsContractTests } from '@call-webhooks/store-tests';
 import type { DeadLetter } from '@call-webhooks/core';
 import {
   createSqliteWorker,

@@ -1,5 +1,6 @@
 import { describe, afterEach, beforeEach, expect, it } from '@jest/globals';
-import { deadLetter, deadLettersContractTests } from '@call-webhooks/contract-tests';
+import { deadLetter } from '@call-webhooks/contract-tests';
+import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import Database from 'libsql';
 import { sqliteDeadLetters } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';

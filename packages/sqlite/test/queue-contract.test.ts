@@ -1,4 +1,4 @@
-import { queueContractTests } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/store-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 import { deadDeliveries, eachClient, freshFile, refusalsOf, type Handle } from './support.ts';
 

@@ -1,4 +1,4 @@
-import { storeContractTests } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { sqliteStore } from '../src/index.ts';
 import { eachClient, freshFile, refusalsOf } from './support.ts';
 

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import { collectingLogger, waitFor, type Refusals } from '@call-webhooks/contract-tests';
+import { collectingLogger, waitFor } from '@call-webhooks/contract-tests';
+import { type Refusals } from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import Database from 'libsql';
 import {

@@ -1,11 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import {
-  collectingLogger,
-  completeJobContractTests,
-  deferred,
-  queuedCall,
-  waitFor,
-} from '@call-webhooks/contract-tests';
+import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { completeJobContractTests } from '@call-webhooks/store-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 import { onHandle, type Transactions } from './complete-in.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { SearchSyntaxError } from '../../src/errors.ts';
 import { parseEventSearch } from '../../src/search/parse.ts';

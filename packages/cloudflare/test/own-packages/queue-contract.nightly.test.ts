@@ -1,4 +1,4 @@
-import { queueContractTests } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/store-tests';
 import { createQueueConsumer } from '../../src/index.ts';
 import { startQueueBridge } from './queue-bridge.ts';
 

@@ -1,4 +1,4 @@
-import { storeContractTests } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { startStoreWorkers } from './store-workers.ts';
 import { callStore, freshFolder, storeAt } from './support.ts';
 

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { callBody } from '../sender.ts';
+import { callBody } from '@call-webhooks/store-tests/internal';
 import { chunked, exchange, requestBytes, signedDelivery } from '../raw-socket.ts';
 import type { RequestChanges, SignedDelivery, SocketStep } from '../raw-socket.ts';
-import { unique } from '../unique.ts';
+import { unique } from '@call-webhooks/store-tests/internal';
 import type { AdapterTestContext, Started } from './under-test.ts';
 
 type Headers = SignedDelivery['signed'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore, type DeadLetter, type ReceiverOptions } from '@call-webhooks/core';
-import { deferred } from '../deferred.ts';
-import { callBody } from '../sender.ts';
+import { deferred } from '@call-webhooks/store-tests/internal';
+import { callBody } from '@call-webhooks/store-tests/internal';
 import type { AdapterTestContext } from './under-test.ts';
 
 const broken = (): Promise<never> => Promise.reject(new Error('connection refused'));

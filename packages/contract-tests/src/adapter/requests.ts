@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateSecret, type TenantRequest } from '@call-webhooks/core';
-import { callBody, startSender } from '../sender.ts';
+import { callBody } from '@call-webhooks/store-tests/internal';
+import { startSender } from '../sender.ts';
 import type { AdapterTestContext } from './under-test.ts';
 
 const METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'POST', 'PROPFIND', 'TRACE'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
-import { deferred } from '../deferred.ts';
-import { callBody } from '../sender.ts';
+import { deferred } from '@call-webhooks/store-tests/internal';
+import { callBody } from '@call-webhooks/store-tests/internal';
 import type { AdapterTestContext } from './under-test.ts';
 
 const GRACE_MS = 50;

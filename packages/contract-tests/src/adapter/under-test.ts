@@ -1,5 +1,5 @@
 import type { Outcome, Receiver, ReceiverOptions } from '@call-webhooks/core';
-import type { LogEntry } from '../collecting-logger.ts';
+import type { LogEntry } from '@call-webhooks/store-tests/internal';
 import type { Sender } from '../sender.ts';
 
 /** A framework's server with the receiver mounted in it, on a free port of the loopback. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
 import { Webhook } from 'standardwebhooks';
-import { callBody } from '../sender.ts';
+import { callBody } from '@call-webhooks/store-tests/internal';
 import type { AdapterTestContext } from './under-test.ts';
 
 /** The bytes and the signature headers get in as they were sent. */

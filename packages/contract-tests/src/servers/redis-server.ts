@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitFor } from '../wait-for.ts';
+import { waitFor } from '@call-webhooks/store-tests/internal';
 import { freePort } from './free-port.ts';
 
 /** A Redis server of a test's own: on the loopback, in a folder of its own, gone after `stop()`. */

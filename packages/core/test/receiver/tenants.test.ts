@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { z } from 'zod';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import {
   checkDeadLetterQuery,

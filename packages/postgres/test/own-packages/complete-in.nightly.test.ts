@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { completeInContractTests } from '@call-webhooks/contract-tests';
+import { completeInContractTests } from '@call-webhooks/store-tests';
 import { neon } from '@neondatabase/serverless';
 import { drizzle as drizzleOnNeon } from 'drizzle-orm/neon-http';
 import { drizzle as drizzleOnPGlite } from 'drizzle-orm/pglite';

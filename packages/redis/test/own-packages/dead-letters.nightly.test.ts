@@ -2,10 +2,10 @@ import { expect, it } from '@jest/globals';
 import {
   collectingLogger,
   deadLetter,
-  deadLettersContractTests,
   describeWithProgram,
   waitFor,
 } from '@call-webhooks/contract-tests';
+import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { Cluster } from 'ioredis';
 import { redisDeadLetters } from '../../src/index.ts';
 import { age } from '../age.ts';

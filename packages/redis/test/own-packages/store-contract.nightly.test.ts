@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { describeWithProgram, storeContractTests } from '@call-webhooks/contract-tests';
+import { describeWithProgram } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';

@@ -1,4 +1,4 @@
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import type { FuzzRequest } from './signed-requests.ts';
 

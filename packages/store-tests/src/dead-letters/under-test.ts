@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import assert from 'node:assert/strict';
 import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs, DeadLetterQuery, ListedDeadLetter } from '@call-webhooks/core/stores';
 import type { Refusals } from '../refusals.ts';
@@ -61,7 +61,7 @@ export async function allLetters(
   let cursor: string | undefined;
   do {
     const page = await from.list({ ...query, cursor });
-    if (page.cursor !== undefined) expect(page.letters).toHaveLength(query.limit ?? 100);
+    if (page.cursor !== undefined) assert.equal(page.letters.length, query.limit ?? 100);
     found.push(...page.letters);
     cursor = page.cursor;
   } while (cursor !== undefined);

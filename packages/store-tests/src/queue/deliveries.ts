@@ -1,5 +1,5 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { callBody } from '../sender.ts';
+import { callBody } from '../call-body.ts';
 import { unique } from '../unique.ts';
 
 /** A delivery as a receiver queues it: of `call:completed`, under a new webhook id. */
