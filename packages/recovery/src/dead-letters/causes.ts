@@ -1,9 +1,9 @@
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { redactEventName, sha256 } from '@call-webhooks/core/internal';
 
-/** Longer error texts are cut: their beginning tells the cause. */
-const MAX_TEXT = 1_000;
-const MAX_CAUSE = 200;
+/** Of longer error texts, the beginning and the end are read: the middle is what somebody quoted. */
+const MAX_TEXT = 2_000;
+const MAX_CAUSE = 400;
 /** Shorter ids occur in words by chance. */
 const MIN_ID = 3;
 /** Ports, SQLSTATEs and codes of services have up to five digits. A longer number is an id, or a time. */
@@ -13,79 +13,145 @@ const MAX_SHORT_NUMBER = 5;
 export type FailedEvent = Pick<ListedDeadLetter, 'error'> &
   Partial<Pick<ListedDeadLetter, 'callId' | 'key' | 'webhookId'>>;
 
+/** A choice of words, each of which may begin a sentence. */
+const words = (list: string) =>
+  `(?:${list
+    .split(' ')
+    .map((word) => `[${word[0]?.toUpperCase() ?? ''}${word[0] ?? ''}]${word.slice(1)}`)
+    .join('|')})`;
+
 const HOST = String.raw`[A-Za-z\d][A-Za-z\d-]{0,62}(?:\.[A-Za-z\d-]{1,63}){0,8}`;
+const QUOTED = String.raw`"[^"]{0,500}"|“[^”]{0,500}”|‘[^’]{0,500}’|\x60[^\x60]{0,500}\x60|(?<!\w)'[^']{0,500}'(?!\w)`;
+
+/** Stand before the name of a thing in code, in a database or in a network. */
+const NAMED = words(
+  'reading setting property field column relation table constraint index key parameter argument option ' +
+    'function method module type schema database role collection bucket queue topic host server',
+);
+
+/** Stand before the id or the number of one of many things. */
+const NUMBERED = words(
+  'position offset line column col row index attempt length size duration id call contact customer user ' +
+    'account lead deal ticket order record item agent job task process pid thread transaction session ' +
+    'message request campaign',
+);
+
+/** Stand after a number that says how long or how much. */
+const UNITS =
+  '[mμn]?s|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|[kMG]?i?B|bytes?|characters?|rows?|records?|items?|times|attempts?|requests?|%';
 
 /** What tells one fault from another. */
 const KEPT = [
   String.raw`\[[A-Z\d_]{3,40}\]`,
-  String.raw`(?<=\b(?:[Ss]tatus|[Cc]ode|errno|SQLSTATE)(?: code)?[ :=]{1,3}["']?)[A-Za-z\d_]{1,24}(?!\w)`,
-  // The name of a thing in code or in a database.
-  String.raw`(?<=\b(?:reading|setting|property|field|column|relation|table|constraint|index|parameter|option|function|module|type) )["'\x60][\w$.-]{1,64}["'\x60]`,
-  // A server, and its port.
-  String.raw`(?<=\b(?:E[A-Z]{5,12}|EAI_AGAIN) |\bhttps?:\/\/)${HOST}(?::\d{1,5})?(?![\w-])`,
+  String.raw`(?<=\b(?:[Ss]tatus|[Cc]ode|errno|SQLSTATE)(?: code)?["']?[ :=]{1,3}["']?)-?[A-Za-z\d_]{1,24}(?!\w)`,
+  String.raw`\b0x[\dA-Fa-f]{1,8}(?!\w)`,
+  // A server and its port, also as Prisma quotes them.
+  String.raw`\x60${HOST}\x60:\x60\d{1,5}\x60`,
+  String.raw`(?<=\b(?:E[A-Z]{5,12}|EAI_AGAIN) |\b[a-z][a-z\d+.-]{1,20}:\/\/)${HOST}(?::\d{1,5})?(?![\w-])`,
   String.raw`(?<![\w.-])(?:localhost|${HOST}\.[a-z]{2,24}):\d{1,5}(?!\w)`,
   String.raw`(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.]*\w)`,
-  String.raw`(?<![\w:])(?:[\da-f]{1,4})?(?:::?[\da-f]{1,4}){2,8}(?!\w)`,
+  String.raw`(?<![\w:])(?=[\da-f:]{0,40}::|(?:[\da-f]{1,4}:){7})[\da-f:]{2,39}(?![\w:])`,
+  String.raw`(?<=\b${NAMED}s?(?: name)?:? \(?)(?:["'\x60][\w$.-]{1,64}["'\x60]|[A-Za-z_$][\w$.-]{0,63})`,
 ];
 
 /** What may differ between two errors of one cause. */
 const DIFFERENT = [
-  String.raw`(?<=\bhttps?:\/\/[^\s?#]{1,200})[?#][^\s"')\],;]*`, // the query of a URL
+  String.raw`(?<=\b[a-z]{2,20}:\/\/[^\s?#]{1,200})[?#][^\s"')\],;]*`, // the query of a URL
+  // A date, a time, or both.
   String.raw`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\w)`,
+  String.raw`\b(?:[A-Z][a-z]{2}, )?\d\d? [A-Z][a-z]{2} \d{4}(?: \d\d:\d\d:\d\d(?: [A-Z]{3})?)?(?!\w)`,
   String.raw`\b\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?!\w)`,
+  // Values that were rejected.
+  String.raw`(?<=\b(?:[Ee]ntry|[Vv]alue|[Ii]nput|syntax for type [\w ]{1,40}:) )(?:${QUOTED})`,
+  String.raw`"[^"]{0,500}"(?:\.{3})?(?= is not valid JSON)`,
+  String.raw`(?<=\)=\()[^)]{0,500}(?=\))`,
   // How long or how much, where in a text, and which of many.
-  String.raw`(?<![\w.-])\d{1,15}(?:[.,]\d{1,9})?(?=\s?(?:[mμn]?s|sec(?:ond)?s?|min(?:ute)?s?|hours?|[kMG]?i?B|bytes?|characters?|%)(?!\w))`,
-  String.raw`(?<=\b(?:position|offset|line|column|row|attempt|length|size|id|ID|call|contact|customer|user|account|lead|deal|ticket|order|record|item|agent)(?: id)?[ :=#]{1,2}|#)\d{1,15}(?![\w.-])`,
+  String.raw`(?<![\w.-])\d{1,15}(?:[.,]\d{1,9})?(?=\s?(?:${UNITS})(?!\w))`,
+  String.raw`(?<=\b${NUMBERED}(?: id)?[ :=#]{1,2}|#)\d{1,15}(?![\w.-])`,
+  // A part of a path: contacts/17.
+  String.raw`(?<=(?<!\bHTTP|\btcp|\budp)(?<=[A-Za-z][\w.-]{0,60})\/)\d{1,15}(?![\w.-])`,
 ];
 
-const QUOTED = String.raw`"[^"]{0,500}"|“[^”]{0,500}”|‘[^’]{0,500}’|\x60[^\x60]{0,500}\x60|(?<!\w)'[^']{0,500}'(?!\w)`;
-const WORD_WITH_DIGIT = String.raw`(?<![\w-])[\w-]*?\d[\w-]*(?:[.,]\d[\w-]*)*`;
+const WORD_WITH_DIGIT = String.raw`(?<![\w-])[\w-]*?\d[\w-]*(?:[.,]\d?[\w-]+)*`;
 
 const PARTS = new RegExp(
   [
+    ...DIFFERENT,
     `(?<kept>${KEPT.join('|')})`,
     `(?<quoted>${QUOTED})`,
-    ...DIFFERENT,
     `(?<word>${WORD_WITH_DIGIT})`,
   ].join('|'),
   'g',
 );
 
-/** Codes of errors (`P2002`, `ORA-00001`, `42P01`), which services write in capitals. */
-const CODE = /^(?=.*[A-Z])[A-Z\d]{1,10}(?:[_-]\d{1,6})?$/;
+/** Codes of errors (`P2002`, `ORA-00001`, `42P01`, `AADSTS700016`), which services write in capitals. */
+const CODE = /^(?=.*[A-Z])(?:[A-Z\d]{1,10}|[A-Z]{3,12}\d{1,7})(?:[_-]\d{1,6})?$/;
 const SHORT_NUMBER = new RegExp(String.raw`^-?\d{1,${MAX_SHORT_NUMBER}}$`);
 /** Words of technology that have a digit, and no id. */
 const TECHNICAL =
   /^(?:utf-?(?:8|16|32)|latin-?1|sha-?\d{1,3}|md5|base64|x509|ipv[46]|http[123]|oauth2|s3|v\d{1,2}|u?int\d{1,3}|float\d{1,2}|[a-z]{2}-[a-z]{4,12}-\d)$/i;
 /** A name in quotes: of a field, a table, a class. */
 const NAME = /^[A-Za-z_$][A-Za-z_$.-]{0,63}$/;
+/** A part of a name that has a number. An id has more digits, or digits between single letters. */
+const PART_OF_NAME =
+  /^(?:[A-Za-z$]{2,}(?:\d{1,2}[A-Za-z$]{2,})*\d{0,2}|[A-Za-z$]|\d{1,2}|(?:19|20)\d\d)$/;
+/** An id of one of many things: `call-17`. */
+const NUMBERED_ID = new RegExp(String.raw`^${NUMBERED}s?[-_]\d{1,15}$`);
+const HEX_ID = /^(?=.*\d)[\da-f]{8,}$/;
+/** A path or a URL in quotes is read as one without. */
+const PATH = /^(?:[a-z][a-z\d+.-]{1,20}:\/\/|\.{0,2}\/|[A-Z]:\\)\S*$/;
 
 /**
  * What an error has in common with others of the same cause: its text without ids, times, durations, long
  * numbers and quoted sentences. What tells one fault from another stays: the code of an error, a status, a
  * server and its port, the name of a field or a table.
  * @param failure a dead letter as it is listed, or any error text that is redacted
- * @returns at most 200 characters
+ * @returns at most 400 characters
  * @example
  * causeOf({ error: 'The CRM responded 422: no contact "c-17"' }); // 'The CRM responded 422: no contact …'
  */
 export function causeOf({ error, callId, key, webhookId }: FailedEvent): string {
-  let text = error.slice(0, MAX_TEXT);
+  let text = withoutMiddle(error, MAX_TEXT);
   for (const id of [key, webhookId, callId])
     if (id !== undefined && id.length >= MIN_ID) text = withoutId(text, id);
-  text = text.replace(PARTS, (found: string, ...rest) => {
+  // A list of ids is one cause, however long it is.
+  const cause = withoutIds(text)
+    .replace(/…(?:[\s,;/]{0,3}…)+/g, '…')
+    .trim();
+  return withoutMiddle(cause, MAX_CAUSE);
+}
+
+const withoutIds = (text: string): string =>
+  text.replace(PARTS, (found: string, ...rest) => {
     const groups = rest.at(-1) as Partial<Record<'kept' | 'quoted' | 'word', string>>;
     if (groups.kept !== undefined) return found;
-    if (groups.quoted !== undefined) return NAME.test(found.slice(1, -1)) ? found : '…';
+    if (groups.quoted !== undefined) return quoted(found);
     return groups.word !== undefined && isTelling(found) ? found : '…';
   });
-  // A list of ids is one cause, however long it is.
-  const cause = text.replace(/…(?:[\s,;/]{0,3}…)+/g, '…').trim();
-  return cause.length > MAX_CAUSE ? `${cause.slice(0, MAX_CAUSE - 1)}…` : cause;
+
+function quoted(found: string): string {
+  const inner = found.slice(1, -1);
+  if (PATH.test(inner)) return `${found.slice(0, 1)}${withoutIds(inner)}${found.slice(-1)}`;
+  const isName = NAME.test(inner) || (/[A-Za-z]/.test(inner) && isTelling(inner));
+  return isName ? found : '…';
 }
 
 const isTelling = (word: string) =>
-  SHORT_NUMBER.test(word) || CODE.test(word) || TECHNICAL.test(word);
+  SHORT_NUMBER.test(word) || CODE.test(word) || TECHNICAL.test(word) || isNumberedName(word);
+
+/** That of a field (`address1`), a table (`leads_2026`), a server (`node-7.crm.local`). */
+const isNumberedName = (word: string) =>
+  /^(?=.*[A-Za-z]{2})[A-Za-z_$]/.test(word) &&
+  !NUMBERED_ID.test(word) &&
+  !HEX_ID.test(word) &&
+  word.split(/[._-]+/).every((part) => part === '' || PART_OF_NAME.test(part));
+
+/** The code of an error and its cause stand at the end of a long text. */
+function withoutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = Math.floor(length / 3);
+  return `${text.slice(0, length - end - 1)}…${text.slice(-end)}`;
+}
 
 /** Only whole words: `c17` is no part of `c175`. */
 function withoutId(text: string, id: string): string {

@@ -1,0 +1,99 @@
+/** Shorter numbers would be found in too many places, such as times and sizes. */
+const MIN_DIGITS = 5;
+/** So many last digits are one subscriber, however the rest is written: `+49 171 …`, `0171 …`. */
+const MIN_SUFFIX = 9;
+const MIN_LETTERS = 2;
+
+/** A number as people and services write it: with spaces, brackets and dashes. */
+const PHONE_TEXT = /^\s*\+?[\d\s()./-]+$/;
+const PHONES_IN_TEXT = /\d(?:[\s()./-]{0,3}\d){4,20}/g;
+const LETTER = String.raw`[\p{L}\p{M}\p{N}]`;
+
+/** Whether a text of a body is about the person that is searched for. */
+type IsAbout = (text: string) => boolean;
+
+/**
+ * Finds the bodies that have the data of a person: a phone number, an e-mail address or a name.
+ *
+ * A phone number has the same digits, or its last nine or more are the same, so that the country code or a
+ * leading zero may be missing. An e-mail address or a name is found as whole words, whatever the case of its
+ * letters and wherever it stands in a text. A name is also found if its two parts are two neighbouring
+ * fields. The names of fields count as well.
+ * @param search what somebody typed: `'+1 555 010-4477'`, `'ada@example.com'`, `'Ada Lovelace'`
+ * @returns whether a body has it: parsed JSON, or the text of a body that is no JSON. `undefined` if the
+ *   search has fewer than five digits and fewer than two letters, and so would find too much
+ * @example
+ * const isAboutAda = bodyMatcher('ada@example.com');
+ * isAboutAda?.(JSON.parse('{"contact":{"email":"Ada@Example.com"}}')); // true
+ */
+export function bodyMatcher(search: string): ((body: unknown) => boolean) | undefined {
+  const digits = digitsOf(search);
+  if (PHONE_TEXT.test(search))
+    return digits.length < MIN_DIGITS ? undefined : finder(isSamePhone(digits));
+  const wanted = normal(search);
+  if ((wanted.match(/\p{L}/gu)?.length ?? 0) < MIN_LETTERS) return undefined;
+  return finder(hasWords(wanted), wanted);
+}
+
+/** Without leading zeros, which only say from where a number is called. */
+const digitsOf = (text: string): string => text.replace(/\D/g, '').replace(/^0+/, '');
+
+const normal = (text: string): string =>
+  text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim();
+
+function isSamePhone(wanted: string): IsAbout {
+  const isSame = (found: string) => {
+    if (found === wanted) return true;
+    const [short, long] = found.length < wanted.length ? [found, wanted] : [wanted, found];
+    return short.length >= MIN_SUFFIX && long.endsWith(short);
+  };
+  return (text) =>
+    isSame(digitsOf(text)) ||
+    (text.match(PHONES_IN_TEXT) ?? []).some((found) => isSame(digitsOf(found)));
+}
+
+function hasWords(wanted: string): IsAbout {
+  const isAddress = wanted.includes('@');
+  // A part of an address is another address.
+  const before = isAddress ? `(?<!${LETTER}|[.+_%-])` : `(?<!${LETTER})`;
+  const after = isAddress ? `(?!${LETTER}|-|\\.${LETTER})` : `(?!${LETTER})`;
+  const pattern = new RegExp(before + wanted.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') + after, 'u');
+  return (text) => pattern.test(normal(text));
+}
+
+/** @param name whose two parts may be two fields */
+function finder(isAbout: IsAbout, name?: string): (body: unknown) => boolean {
+  return (body) => {
+    const left: unknown[] = [body];
+    while (left.length > 0) {
+      const value = left.pop();
+      if (typeof value === 'string' || typeof value === 'number') {
+        if (isAbout(String(value))) return true;
+      } else if (typeof value === 'object' && value !== null) {
+        const values = Object.values(value) as unknown[];
+        if (name !== undefined && areParts(values, name)) return true;
+        if (!Array.isArray(value) && Object.keys(value).some(isAbout)) return true;
+        left.push(...values);
+      }
+    }
+    return false;
+  };
+}
+
+const areParts = (values: readonly unknown[], name: string): boolean =>
+  values.some((value, at) => {
+    const next = values[at + 1];
+    if (typeof value !== 'string' || typeof next !== 'string') return false;
+    const [one, other] = [normal(value), normal(next)];
+    return `${one} ${other}` === name || `${other} ${one}` === name;
+  });
+
+/** The content of a raw body: parsed, or its text if it is no JSON. */
+export function contentOf(rawBody: Uint8Array): unknown {
+  const text = new TextDecoder().decode(rawBody);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, it } from '@jest/globals';
+import { bodyMatcher, contentOf } from '../../src/internal.ts';
+
+const has = (search: string, body: unknown) => bodyMatcher(search)?.(body);
+
+it.each([
+  ['+1 555 010-4477', { toPhoneNumber: '+15550104477' }],
+  ['15550104477', { phone: '+1 (555) 010-4477' }],
+  ['0171 5550123', { phone: '+491715550123' }],
+  ['+49 171 5550123', { phone: '01715550123' }],
+  ['0049 171 5550123', { phone: '+491715550123' }],
+  ['555010447', { deep: [{ phone: ['+1555010447'] }] }],
+  ['+15550104477', { phone: 15550104477 }],
+  ['+15550104477', { note: 'Call back at 555-010-4477 tomorrow.' }],
+  ['55501', { extension: '55501' }],
+  ['ada@example.com', { email: 'Ada@Example.COM' }],
+  ['ADA@example.com', { note: 'Write to <ada@example.com>.' }],
+  ['Ada Lovelace', { toName: 'ada  LOVELACE' }],
+  ['lovelace', { toName: 'Dr. Ada Lovelace' }],
+  ['ada lovelace', { first: 'Ada', last: 'Lovelace' }],
+  ['ada lovelace', { last: 'Lovelace', first: 'Ada' }],
+  ['José', { name: 'JOSE\u0301' }],
+  ['Ada Lovelace', { 'Ada Lovelace': 3 }],
+  ['Ada Lovelace', 'name=Ada Lovelace'],
+])('%j is found in %j', (search, body) => {
+  expect(has(search, body)).toBe(true);
+});
+
+it.each([
+  ['+15550104477', { phone: '+15550104478' }],
+  ['5550104', { phone: '+15555550104' }],
+  ['15550104477', { phone: '10104477' }],
+  ['ada@example.com', { email: 'nada@example.com' }],
+  ['ada@example.com', { email: 'x.ada@example.com' }],
+  ['ada@example.com', { email: 'ada@example.com.au' }],
+  ['Ann', { name: 'Anna' }],
+  ['ada lovelace', { first: 'Ada', middle: 'M.', last: 'Lovelace' }],
+  ['a.c', { name: 'abc' }],
+  ['Ada', { name: null, is: true, list: [] }],
+])('%j is not found in %j', (search, body) => {
+  expect(has(search, body)).toBe(false);
+});
+
+it.each(['', ' ', '4477', '+', 'a', '00000', '!!'])('%j would find too much', (search) => {
+  expect(bodyMatcher(search)).toBeUndefined();
+});
+
+it('a body that is no JSON is searched as text, and one of any depth in no time', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  expect(has('Ada', contentOf(bytes('name=Ada')))).toBe(true);
+  expect(has('Ada', contentOf(bytes('{"name":"\\u0041da"}')))).toBe(true);
+  const deep = contentOf(bytes(`${'['.repeat(5_000)}"Ada"${']'.repeat(5_000)}`));
+  expect(has('ada', deep)).toBe(true);
+  const started = performance.now();
+  expect(has('+15550104477', '1 '.repeat(100_000))).toBe(false);
+  expect(has('aa', 'a'.repeat(500_000))).toBe(false);
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
