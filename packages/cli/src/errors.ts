@@ -1,7 +1,8 @@
 /** The exit codes of the program. They are documented in the README: scripts rely on them. */
 export const EXIT = {
   done: 0,
-  receiverFailed: 1,
+  /** The command did its work, and found something that needs attention. */
+  attention: 1,
   badInput: 2,
   environment: 3,
   interrupted: 130,

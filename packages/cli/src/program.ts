@@ -14,7 +14,8 @@ Data goes to stdout, messages go to stderr.
 
 Exit codes:
   0    success
-  1    the receiver failed, or a signature does not match
+  1    something needs attention: the receiver failed, a signature does not
+       match, events were missed
   2    bad input
   3    a server, file or port is not available
   130  interrupted

@@ -42,13 +42,20 @@ describe('dead-letters redrive', () => {
     expect(handled).toEqual(keys.slice(0, 2));
   });
 
-  test('the dead job of a queue is left to its workers, and says how they get it', async () => {
+  test('dead jobs of a queue are left to its workers, and it says once how they get them', async () => {
     const made = await setup();
-    await fill(made, 1, { source: 'queue' });
+    await fill(made, 3, { source: 'queue' });
     const given = { env: made.env, columns: 200 };
-    const { stdout, stderr } = await run([...redrive, '--all', '--to', made.url], given);
-    expect(stdout).toBe('0 handled, 0 failed, 1 skipped\n');
-    expect(stderr).toContain('a dead job of a queue; to run it, call redrive({ deadJobs })');
+    const { code, stdout, stderr } = await run([...redrive, '--all', '--to', made.url], given);
+    expect(code).toBe(1);
+    expect(stdout).toBe('0 handled, 0 failed, 3 skipped\n');
+    expect(
+      stderr.match(/dead jobs of a queue. To run them, call redrive\({ deadJobs }\)/g),
+    ).toHaveLength(1);
+    const json = await run([...redrive, '--all', '--to', made.url, '--json'], given);
+    expect(json.records().slice(0, 3)).toMatchObject(
+      Array(3).fill({ type: 'letter', result: 'skipped', reason: 'dead-job' }),
+    );
     expect(made.handled).toEqual([]);
   });
 
@@ -226,17 +233,15 @@ describe('dead-letters redrive with tenants', () => {
     const { deadLetters, store, env, ran, letterOf, argv } = await twoTenants();
     const ofAcme = [...redrive, ...argv('acme'), '--tenant', 'acme'];
     const [globex, nobody] = [letterOf('globex'), letterOf()];
-    const byId = await run([...ofAcme, globex.id, nobody.id], { env });
-    expect(byId).toMatchObject({ code: 0, stdout: '0 handled, 0 failed, 2 skipped\n' });
+    const byId = await run([...ofAcme, globex.id, nobody.id, letterOf('acme').id], { env });
+    expect(byId).toMatchObject({ code: 2, stdout: '' });
+    expect(byId.stderr).toContain(
+      '2 of 3 dead letters do not belong to tenant acme: globex (1), no tenant (1). Nothing was sent.',
+    );
+    expect(ran).toEqual([]);
     const { code, stdout } = await run(ofAcme, { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1 handled, 0 failed, 0 skipped\n' });
     expect(ran).toEqual([['acme', 'call-of-acme']]);
-    expect(byId.stderr.trim().split('\n').sort()).toEqual(
-      [
-        `${globex.id.slice(0, 8)}  skipped: it belongs to tenant globex; pass --tenant globex with its own --to and --secret`,
-        `${nobody.id.slice(0, 8)}  skipped: it belongs to no tenant; leave out --tenant`,
-      ].sort(),
-    );
     expect(await deadLetters.get(globex.id)).toMatchObject(globex);
     expect(await deadLetters.get(nobody.id)).toMatchObject(nobody);
     expect(await deadLetters.count()).toBe(2);
@@ -244,18 +249,24 @@ describe('dead-letters redrive with tenants', () => {
       expect(await admitted(store, key)).toBe('dead-lettered');
   });
 
-  test('without --tenant, skips letters that have one, also by their ids', async () => {
-    const { deadLetters, env, ran, letterOf, argv } = await twoTenants();
-    const ids = [letterOf('acme').id, letterOf('globex').id];
-    const { code, records } = await run([...redrive, ...ids, ...argv('acme'), '--json'], { env });
-    expect(code).toBe(0);
-    expect(records()).toMatchObject([
-      { type: 'letter', id: ids[0], result: 'skipped', tenant: 'acme' },
-      { type: 'letter', id: ids[1], result: 'skipped', tenant: 'globex' },
-      { type: 'result', handled: 0, skipped: 2 },
-    ]);
+  test.each([
+    ['--all', ['--all'], 'globex (40), acme (1)'],
+    ['a filter', ['--event', 'call:completed'], 'globex (40), acme (1)'],
+    ['an id', [], 'acme (1)'],
+  ])('without --tenant, %s is refused once if letters have one', async (_title, filter, named) => {
+    const made = await twoTenants();
+    const { deadLetters, env, ran, letterOf, argv } = made;
+    await fill(made, 39, { tenant: 'globex' });
+    const given = filter.length > 0 ? filter : [letterOf('acme').id];
+    for (const json of [[], ['--json']]) {
+      const refused = await run([...redrive, ...given, ...argv('acme'), ...json], { env });
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain(`tenants: ${named}. Nothing was sent.`);
+      expect(refused.stderr).toContain('--tenant NAME');
+      expect(refused.stderr.trim().split('\n').length).toBeLessThanOrEqual(4);
+    }
     expect(ran).toEqual([]);
-    expect(await deadLetters.count()).toBe(3);
+    expect(await deadLetters.count()).toBe(42);
   });
 
   test('list and show tell the tenant', async () => {

@@ -88,7 +88,7 @@ async function check(app: App, options: CheckOptions): Promise<number> {
   const failure = serverErrorOf(grades);
   if (failure !== undefined) output.message(output.messageColors.red(failure));
   const isBad = failure !== undefined || grades.some(({ result }) => result === 'fail');
-  return isBad ? EXIT.receiverFailed : EXIT.done;
+  return isBad ? EXIT.attention : EXIT.done;
 }
 
 /** The receiver of the flags. @throws CliError 2 */

@@ -220,7 +220,7 @@ async function resend(app: App, id: string, options: SimulatorOptions): Promise<
     await output.print(copy, (colors) =>
       attempt ? attemptWriter(output.columns)(colors, copy, attempt) : t`${copy.state}`,
     );
-    return copy.state === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
+    return copy.state === 'acknowledged' ? EXIT.done : EXIT.attention;
   } finally {
     done.abort();
   }

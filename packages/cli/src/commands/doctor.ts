@@ -97,7 +97,7 @@ ${examples(
               : `${bad} of ${found.length} checks are bad.`,
           ),
         );
-        return EXIT.receiverFailed;
+        return EXIT.attention;
       }),
     );
 }

@@ -15,6 +15,7 @@ import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import { findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
+import { checkTenant, otherTenants, type TenantWords } from '../store/tenants.ts';
 import { shellWord } from '../terminal/shell.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
@@ -58,6 +59,9 @@ const TIME = z
   .string()
   .max(40)
   .describe('2h (ago), or 2026-01-31T12:00Z; without a zone, it is UTC');
+
+/** Whoever sends requests may have chosen the name of a tenant, as far as an assistant knows. */
+const FIELD: TenantWords = { shown: shownId, fix: 'Pass the name of one as "tenant".' };
 
 /** All tools. Their answers have no names, numbers or addresses of people. */
 export function toolsOf(app: App, options: DoctorOptions): Tool[] {
@@ -147,23 +151,28 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       { callId: z.string().min(1).max(200), tenant: TENANT },
       ({ callId, tenant }) =>
         inStore(async ({ store, deadLetters }) => {
+          const ofCall = (row: OutcomeRow) =>
+            row.callId === redactId(callId) && (tenant === undefined || row.tenant === tenant);
+          const rows = store.log && (await rowsOf(store.log, ofCall, 50)).rows;
+          const letters: ListedDeadLetter[] = [];
+          for await (const letter of lettersOf(deadLetters, { tenant }))
+            if (letter.callId === callId) letters.push(letter);
+          // Two tenants may have calls with the same id.
+          const [owner, another] = new Set([...(rows ?? []), ...letters].map((one) => one.tenant));
+          const of = tenant ?? (another === undefined ? owner : undefined);
+          await checkTenant({ store, deadLetters }, of, FIELD);
           const names = ['call:started', 'call:completed'];
           const keys = names.map((eventName) =>
-            tenantKey(tenant, eventKey({ eventName, callId }) ?? ''),
+            tenantKey(of, eventKey({ eventName, callId }) ?? ''),
           );
           const states = await store.peek?.(keys);
-          const letters: ListedDeadLetter[] = [];
-          for await (const letter of lettersOf(deadLetters, tenant === undefined ? {} : { tenant }))
-            if (letter.callId === callId) letters.push(letter);
-          const ofCall = (row: OutcomeRow) => row.callId === redactId(callId);
           return {
+            ...(of !== undefined && { tenant: shownId(of) }),
             events: states
               ? names.map((eventName, at) => ({ eventName, state: states[at] ?? 'not known' }))
               : 'This store cannot tell the state of an event.',
             deadLetters: letters.map(letterView),
-            deliveries: store.log
-              ? (await rowsOf(store.log, ofCall, 50)).rows.map(rowView)
-              : NO_LOG,
+            deliveries: rows?.map(rowView) ?? NO_LOG,
           };
         }),
     ),
@@ -173,15 +182,17 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       {
         outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
         source: z.enum(DELIVERY_SOURCES).optional(),
+        tenant: TENANT,
         before: z.string().max(200).optional().describe('the "before" of the page before'),
         limit: LIMIT,
       },
-      ({ outcome, source, before, limit }) =>
+      ({ outcome, source, tenant, before, limit }) =>
         inStore(async ({ store: { log } }) => {
           if (!log) throw badInput(NO_LOG, 'Use a newer store, or read the log lines.');
           const isWanted = (row: OutcomeRow) =>
             (outcome === undefined || row.outcome === outcome) &&
-            (source === undefined || row.source === source);
+            (source === undefined || row.source === source) &&
+            (tenant === undefined || row.tenant === tenant);
           const page = await rowsOf(log, isWanted, limit, before);
           return { ...page, rows: page.rows.map(rowView) };
         }),
@@ -189,15 +200,16 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     tool(
       'reconcile_dry_run',
       "Compares the service's calls with the store, and lists the events that never came.",
-      { since: TIME, until: TIME.optional() },
-      async ({ since, until }) => {
+      { since: TIME, until: TIME.optional(), tenant: TENANT.describe('whose calls these are') },
+      async ({ since, until, tenant }) => {
         const given = { since: time(since), ...(until !== undefined && { until: time(until) }) };
         const window = windowOf({ ...given, rememberFor: REMEMBER_MS }, Date.now());
         const missed: object[] = [];
+        const doubts: string[] = [];
         const client = await serviceClient(app, options);
         const { seen, known, failed, inDeadLetters, skipped, ...result } = await lookUp(
           app,
-          { ...options, rememberFor: REMEMBER_MS },
+          { ...options, tenant, rememberFor: REMEMBER_MS },
           {
             client,
             ...window,
@@ -207,9 +219,12 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
               if (isMissed) missed.push({ eventName, callId: shownId(callId), at });
             },
           },
+          (doubt) => doubts.push(doubt),
+          FIELD,
         );
         const counts = { seen, missed: result.missed, known, failed, inDeadLetters, skipped };
-        return { ...window, ...counts, events: missed.slice(0, 100) };
+        const doubt = doubts.length > 0 && { doubt: doubts.join(' ') };
+        return { ...window, ...counts, ...doubt, events: missed.slice(0, 100) };
       },
     ),
     tool(
@@ -233,18 +248,26 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     tool(
       'redrive_command',
       'The command with which a person runs dead letters again. It is not run.',
-      { cause: CAUSE, to: z.string().max(500).optional().describe('the URL of the receiver') },
-      ({ cause, to }) =>
+      {
+        cause: CAUSE,
+        to: z.string().max(500).optional().describe('the URL of the receiver'),
+        tenant: TENANT.describe('whose dead letters, if the receiver has tenants'),
+      },
+      ({ cause, to, tenant }) =>
         inStore(async ({ deadLetters }) => {
           const url = receiverUrl(to);
-          let letters = 0;
-          for await (const _ of lettersOf(deadLetters, { cause })) letters++;
+          const letters: ListedDeadLetter[] = [];
+          for await (const letter of lettersOf(deadLetters, { cause, tenant }))
+            letters.push(letter);
+          const refusal = otherTenants(letters, tenant, FIELD);
+          if (refusal) throw refusal;
+          const owner = tenant === undefined ? '' : ` --tenant ${shellWord(tenant)}`;
           const prefix =
             options.prefix === undefined ? '' : ` --prefix ${shellWord(options.prefix)}`;
           const external = options.allowExternal ? ' --allow-external' : '';
           return {
-            letters,
-            command: `call-webhooks dead-letters redrive --cause ${cause} --to ${shellWord(url)}${prefix}${external}`,
+            letters: letters.length,
+            command: `call-webhooks dead-letters redrive --cause ${cause}${owner} --to ${shellWord(url)}${prefix}${external}`,
             note: 'For a person to run, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. Their handlers run again: is the cause mended?',
           };
         }),

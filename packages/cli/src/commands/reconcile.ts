@@ -24,6 +24,7 @@ import {
 import { ANY_DURATION, durationOption, time } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import { checkTenant, type TenantWords } from '../store/tenants.ts';
 import type { Output } from '../terminal/output.ts';
 import { dateTime, duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
@@ -32,6 +33,7 @@ import { t } from '../terminal/text.ts';
 interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {
   readonly to?: string;
   readonly dryRun?: boolean;
+  readonly tenant?: string;
   readonly fieldName?: readonly string[];
   readonly recordings?: boolean;
   readonly concurrency: number;
@@ -52,6 +54,7 @@ export function reconcileCommand(app: App, base: Command): Command {
     )
     .option('--to <url>', 'the URL of the running receiver')
     .option('--dry-run', 'send nothing, but tell what was missed; needs --store')
+    .option('--tenant <name>', 'whose calls these are, for --dry-run')
     .addOption(
       durationOption(
         '--remember-for <duration>',
@@ -78,9 +81,12 @@ events that are being sent; run the command again to go on.
 
 The window must not be longer than the receiver's store remembers: older events
 would run again. With a memory store, begin after the start of the process.
-Exit code 1 if any event failed.
+If the receiver has tenants, a dry run needs --tenant; else the URL of --to and
+the secret say whose calls these are.
+Exit code 1 if any event failed, or if a dry run found that any was missed.
 ${examples(
   ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'What was missed'],
+  ['reconcile --since 12h --dry-run --tenant acme', 'The same of one tenant'],
   ['reconcile --since 12h --to 3000/hook', 'Send it'],
   ['reconcile --since 1h --until 0s --to 3000/hook', 'Calls of the running simulator'],
   [
@@ -97,6 +103,11 @@ async function run(app: App, options: Options): Promise<number> {
   const { output, signal } = app;
   if (to === undefined && !dryRun)
     throw badInput('Which receiver?', 'Pass --to URL, or --dry-run to send nothing.');
+  if (options.tenant !== undefined && !dryRun)
+    throw badInput(
+      '--tenant is for --dry-run.',
+      'Remove it: the URL of --to and the secret say whose calls these are.',
+    );
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
   const client = await serviceClient(app, options);
@@ -130,14 +141,17 @@ async function run(app: App, options: Options): Promise<number> {
     const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
     const result = target
       ? await reconcile({ ...request, store: { rememberFor }, receiver: httpReceiver(target) })
-      : await lookUp(app, options, request);
+      : await lookUp(app, options, request, (doubt) => {
+          output.warn(doubt);
+        });
     await end(result);
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
         output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
     }
-    return result.failed > 0 ? EXIT.receiverFailed : EXIT.done;
+    const missed = dryRun ? result.missed : 0;
+    return result.failed + missed > 0 ? EXIT.attention : EXIT.done;
   } catch (error) {
     await end(dryRun ? undefined : soFar);
     if (soFar && !dryRun) tellHowToGoOn(output, window);
@@ -150,24 +164,45 @@ async function run(app: App, options: Options): Promise<number> {
   }
 }
 
-/** Tells which events were missed, by what the receiver's store knows. Changes nothing. */
+/** What a dry run is told about tenants. */
+interface LookUpOptions extends StoreOptions, Pick<WindowOptions, 'rememberFor'> {
+  readonly tenant?: string | undefined;
+}
+
+/**
+ * Tells which events were missed, by what the receiver's store knows. Changes nothing.
+ * @param onDoubt called with what makes the result doubtful
+ * @throws CliError 2 without a tenant, if the receiver has tenants
+ */
 export const lookUp = (
   app: App,
-  options: StoreOptions & Pick<WindowOptions, 'rememberFor'>,
-  request: Omit<ReconcileOptions, 'receiver' | 'store' | 'dryRun'>,
+  options: LookUpOptions,
+  request: Omit<ReconcileOptions, 'receiver' | 'store' | 'dryRun' | 'tenant'>,
+  onDoubt: (doubt: string) => void,
+  words?: TenantWords,
 ): Promise<ReconcileResult> =>
   withStore(
     app,
     options,
-    ({ store: known }) => {
-      const store = { ...known, rememberFor: options.rememberFor };
+    async (opened) => {
+      const { tenant, rememberFor } = options;
+      const doubt = await checkTenant(opened, tenant, words);
+      if (doubt !== undefined) onDoubt(doubt);
       const receiver: ReconcileReceiver = {
         deliver: () => Promise.resolve({ outcome: 'ignored' }), // it is never asked
       };
-      return reconcile({ ...request, receiver, store, dryRun: true });
+      const store = { ...opened.store, rememberFor };
+      const result = await reconcile({ ...request, tenant, receiver, store, dryRun: true });
+      const { missed, known, failed, inDeadLetters } = result;
+      if (tenant === undefined && missed > 0 && known + failed + inDeadLetters === 0)
+        onDoubt(NOTHING_KNOWN);
+      return result;
     },
     true,
   );
+
+const NOTHING_KNOWN =
+  'The store knows none of these events. Is it the store of the receiver? If the receiver has tenants, name one: without it, every event looks missed.';
 
 /** With `--json`, every event; else those that are missed, or failed. */
 async function printEvent(

@@ -32,11 +32,11 @@ import {
   withFilterOptions,
 } from '../store/letters.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import { otherTenants } from '../store/tenants.ts';
 import { duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
-import { shellWord } from '../terminal/shell.ts';
 import { shortId } from '../terminal/table.ts';
-import { t, type Text } from '../terminal/text.ts';
+import { t } from '../terminal/text.ts';
 
 interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
@@ -58,9 +58,10 @@ export function redriveCommand(app: App): Command {
 Each dead letter is signed anew and sent. It is removed when the receiver has
 handled its event. If that fails again it stays, with the error that it had: the
 new one is in the receiver's log. Ctrl-C waits for what is being sent. The store
-has to be the receiver's. With --tenant, --to and the secret are those of the
-tenant. Without it, the dead letters of tenants are skipped.
-Exit code 1 if any failed, or had no response in time.`,
+has to be the receiver's. If the receiver has tenants, redrive one at a time:
+--tenant, with the --to and the secret of this tenant.
+Exit code 1 if any failed, had no response in time, or is a dead job of a queue,
+which only the queue can run.`,
     )
     .action(app.action((ids: string[], options: RedriveOptions) => run(app, ids, options)));
 }
@@ -81,6 +82,8 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
         app.signal.throwIfAborted();
         letters.push(letter);
       }
+    const refusal = otherTenants(letters, options.tenant);
+    if (refusal) throw refusal;
     return redriveLetters(app, opened, target, letters, options);
   });
 }
@@ -95,12 +98,12 @@ async function redriveLetters(
 ): Promise<number> {
   const { output, io, signal } = app;
   const leaseFor = target.timeout + 30_000;
-  const letters = all.filter((letter) => letter.tenant === tenant);
-  const others = all.filter((letter) => letter.tenant !== tenant);
-  for (const { id, tenant: owner } of others) {
-    if (output.json) await output.print({ type: 'letter', id, result: 'skipped', tenant: owner });
-    output.message(t`${shortId(id)}  skipped: ${ownerOf(owner)}`);
-  }
+  // Only its queue knows whether a dead job was run since.
+  const deadJobs = all.filter(({ source }) => source === 'queue');
+  const letters = all.filter(({ source }) => source !== 'queue');
+  if (output.json)
+    for (const { id } of deadJobs)
+      await output.print({ type: 'letter', id, result: 'skipped', reason: 'dead-job', tenant });
   if (all.length === 0) output.message('No dead letters match.');
   const bar = showProgress(io);
   const tell = (line: string) => () => {
@@ -136,12 +139,13 @@ async function redriveLetters(
     });
     await printing;
     bar.clear();
-    await printCounts(app, { ...counts, skipped: counts.skipped + others.length });
+    await printCounts(app, { ...counts, skipped: counts.skipped + deadJobs.length });
+    if (deadJobs.length > 0) output.message(DEAD_JOBS);
     if (done < letters.length)
       output.message(
         `${String(letters.length - done)} not sent. To send them, run the command again.`,
       );
-    return counts.failed + counts.unknown > 0 ? EXIT.receiverFailed : EXIT.done;
+    return counts.failed + counts.unknown + deadJobs.length > 0 ? EXIT.attention : EXIT.done;
   } finally {
     bar.clear();
     signal.removeEventListener('abort', onStop);
@@ -149,17 +153,13 @@ async function redriveLetters(
   }
 }
 
-const ownerOf = (tenant: string | undefined): Text =>
-  tenant === undefined
-    ? t`it belongs to no tenant; leave out --tenant`
-    : t`it belongs to tenant ${tenant}; pass --tenant ${shellWord(tenant)} with its own --to and --secret`;
+const DEAD_JOBS =
+  'The skipped ones are dead jobs of a queue. To run them, call redrive({ deadJobs }) of @call-webhooks/recovery. To remove these copies: call-webhooks dead-letters remove';
 
 /** What became of a letter that was not handled. */
-function whatBecame({ result, outcome, reason }: RedriveProgress): string {
+function whatBecame({ result, outcome }: RedriveProgress): string {
   if (result === 'alreadyHandled') return 'already handled; the letter is removed';
   if (result === 'unknown') return 'unknown: no response, so its handler may be running';
-  if (reason === 'dead-job')
-    return 'skipped: it is a dead job of a queue; to run it, call redrive({ deadJobs }) of @call-webhooks/recovery';
   if (result === 'notFound') return 'not found: it was redriven or removed meanwhile';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
   const log = result === 'failed' ? "; the receiver's log has the error" : '';

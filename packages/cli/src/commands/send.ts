@@ -94,7 +94,7 @@ async function sendDelivery(app: App, eventName: string, options: SendOptions): 
   );
   const foreign = notOfReceiver(url, result);
   if (foreign) output.warn(t`${foreign.when} ${foreign.fix}`);
-  return effect === 'acknowledged' && !foreign ? EXIT.done : EXIT.receiverFailed;
+  return effect === 'acknowledged' && !foreign ? EXIT.done : EXIT.attention;
 }
 
 function resultLines({ green, red, dim }: Colors, result: PostResult): Text[] {

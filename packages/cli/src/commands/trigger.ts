@@ -234,7 +234,7 @@ async function runScenario(
     signal.throwIfAborted();
     if (!timeout.aborted) throw error;
     throw new CliError(
-      EXIT.receiverFailed,
+      EXIT.attention,
       `Not every delivery got a response within ${String(options.timeout / 1_000)} s.`,
       'See what is pending: call-webhooks deliveries list. To wait longer: --timeout 5m',
     );
@@ -288,7 +288,7 @@ async function printDeliveries(
   output.message(t`${count} Details: call-webhooks deliveries show ${shortId(first._id)}`);
   if (clock === 'manual' && failed.some(({ state }) => state === 'waiting'))
     output.message('The clock stands still. To retry: call-webhooks clock advance 6m');
-  return EXIT.receiverFailed;
+  return EXIT.attention;
 }
 
 function nothingSent(rules: readonly Rule[]): CliError {

@@ -69,7 +69,7 @@ async function verify(app: App, options: VerifyOptions): Promise<number> {
       ...(cause === undefined ? [] : [t`${yellow('cause:')} ${cause}`]),
     ];
   });
-  return result.verified ? EXIT.done : EXIT.receiverFailed;
+  return result.verified ? EXIT.done : EXIT.attention;
 }
 
 /** What was found out about a signature. */

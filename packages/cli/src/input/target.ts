@@ -167,7 +167,7 @@ export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: 
   const message = `The receiver responded ${String(result.status)} ${code ?? 'without an outcome'}.`;
   if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
   if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };
-  throw new CliError(EXIT.receiverFailed, message, `${fixOf(code, result.status)} ${reassurance}`);
+  throw new CliError(EXIT.attention, message, `${fixOf(code, result.status)} ${reassurance}`);
 }
 
 function fixOf(code: OutcomeCode | undefined, status: number): string {

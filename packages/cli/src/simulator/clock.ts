@@ -59,7 +59,7 @@ export async function advanceUntil<T>(
     if (found !== undefined) return found;
     if (nextDueAt === null && inFlight === 0)
       throw new CliError(
-        EXIT.receiverFailed,
+        EXIT.attention,
         "Nothing more is due on the simulator's manual clock, but not every delivery got a response.",
         'See what became of them: call-webhooks deliveries list',
       );

@@ -17,7 +17,7 @@ export interface FilterOptions {
   readonly reason?: 'handler-failed' | 'invalid-payload';
   readonly since?: Date;
   readonly until?: Date;
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   readonly cause?: string;
 }
 

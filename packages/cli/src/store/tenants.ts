@@ -1,0 +1,95 @@
+import type { ListedDeadLetter } from '@call-webhooks/core/stores';
+import { badInput, type CliError } from '../errors.ts';
+import type { OpenedStore } from './engines.ts';
+
+type Looked = Pick<OpenedStore, 'store' | 'deadLetters'>;
+
+/** So many batches of the log, and so many dead letters, are looked at. */
+const LOOKED_AT = 1_000;
+
+/**
+ * The tenants of a receiver, as far as its store has heard of them: from deliveries that were verified, and
+ * from dead letters. There are none if the receiver has no tenants.
+ */
+export async function tenantsOf({ store, deadLetters }: Looked): Promise<string[]> {
+  const { letters } = await deadLetters.list({ limit: LOOKED_AT });
+  const { rows } = (await store.log?.read({ batches: LOOKED_AT })) ?? { rows: [] };
+  // Anybody can name a tenant in the URL of a request that is not verified.
+  const verified = rows.filter(({ webhookId }) => webhookId !== undefined);
+  const names = new Set([...letters, ...verified].map(({ tenant }) => tenant));
+  names.delete(undefined);
+  return ([...names] as string[]).sort();
+}
+
+/** How a surface names tenants, and how one is passed to it. */
+export interface TenantWords {
+  readonly shown: (tenant: string) => string;
+  readonly fix: string;
+}
+
+const FLAG: TenantWords = {
+  shown: (tenant) => tenant,
+  fix: 'Pass --tenant NAME, once for each of them.',
+};
+
+/**
+ * Refuses to look events up without a tenant, if the receiver has tenants: the store would know none of
+ * them, and each would look as if it had never arrived.
+ * @returns what makes the result doubtful, if anything does
+ * @throws CliError 2 that names the tenants
+ */
+export async function checkTenant(
+  opened: Looked,
+  tenant: string | undefined,
+  { shown, fix }: TenantWords = FLAG,
+): Promise<string | undefined> {
+  const known = await tenantsOf(opened);
+  if (tenant === undefined && known.length > 0)
+    throw badInput(`This receiver has tenants: ${listed(known.map(shown))}.`, fix);
+  if (tenant === undefined || known.includes(tenant)) return undefined;
+  const others = known.length > 0 ? `, but of ${listed(known.map(shown))}` : '';
+  return `The store has no delivery of tenant ${shown(tenant)}${others}. If the name is wrong, every event looks missed.`;
+}
+
+const REDRIVE_FLAG: TenantWords = {
+  shown: (tenant) => tenant,
+  fix: 'Redrive one tenant at a time: --tenant NAME, with the --to and the secret of this tenant.',
+};
+
+const NAMED = 10;
+
+/** The first names, and how many there are besides. */
+function listed(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+}
+
+/**
+ * The error about dead letters that belong to others than `tenant`, or `undefined` if there are none. They
+ * are signed with the secret of one tenant, and sent to its URL.
+ */
+export function otherTenants(
+  letters: readonly ListedDeadLetter[],
+  tenant: string | undefined,
+  { shown, fix }: TenantWords = REDRIVE_FLAG,
+): CliError | undefined {
+  const counts = new Map<string | undefined, number>();
+  for (const { tenant: owner } of letters) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  const own = counts.get(tenant) ?? 0;
+  counts.delete(tenant);
+  const others = letters.length - own;
+  if (others === 0) return undefined;
+  const owners = [...counts].sort(([, one], [, other]) => other - one);
+  const named = owners.map(
+    ([owner, count]) => `${owner === undefined ? 'no tenant' : shown(owner)} (${String(count)})`,
+  );
+  const isOne = others === 1;
+  const whose =
+    tenant === undefined
+      ? `${isOne ? 'belongs' : 'belong'} to tenants`
+      : `${isOne ? 'does' : 'do'} not belong to tenant ${shown(tenant)}`;
+  return badInput(
+    `${String(others)} of ${String(letters.length)} dead letters ${whose}: ${listed(named)}. Nothing was sent.`,
+    fix,
+  );
+}
