@@ -45,11 +45,6 @@ beforeAll(() => {
   jest.spyOn(console, 'log').mockImplementation((...line) => void printed.push(line));
   for (const level of ['info', 'warn', 'error'] as const)
     jest.spyOn(console, level).mockImplementation(() => undefined);
-  const kept = async () => undefined;
-  Object.assign(globalThis, {
-    crm: { upsertCall: kept, addCall: kept },
-    recordings: { schedule: kept },
-  });
 });
 /** The listeners that samples added. */
 const added = (signal: NodeJS.Signals) =>

@@ -20,8 +20,6 @@ export const OBSERVABILITY = 'docs/observability.md';
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
   workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',
-  crm: 'declare const crm: { upsertCall(key: string, call: object): Promise<void>; addCall(call: object): Promise<void> };',
-  recordings: 'declare const recordings: { schedule(url: string): Promise<void> };',
 };
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
@@ -49,6 +47,8 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
   'docs/failures.md#1', // programs.test.ts
+  ...numbered('docs/custom-events.md', 1, 2), // run in packages/verification
+  ...numbered('docs/one-row-per-call.md', 1, 2), // run in packages/verification
   'docs/field-names.md#1', // field-names.test.ts
   ...numbered('docs/tenants.md', 1, 2, 3), // programs.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification

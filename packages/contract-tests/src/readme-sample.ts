@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '@call-webhooks/store-tests/internal';
 
@@ -36,7 +37,9 @@ export function runSample(options: {
   }
   const folder = fileURLToPath(new URL('.samples/', options.test));
   mkdirSync(folder, { recursive: true });
-  const file = `${folder}readme-${String(options.block)}.ts`;
+  // Tests of one folder run at the same time, in processes of their own.
+  const name = [basename(document, '.md'), options.block, process.pid].join('-');
+  const file = `${folder}${name}.ts`;
   writeFileSync(file, `${code}\n${options.then ?? ''}\nconsole.log('started');\n`);
   const child = spawn(
     process.execPath,
