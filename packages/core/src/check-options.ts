@@ -5,6 +5,8 @@ import { MAX_TIMER_MS } from './time.ts';
 const TEN_YEARS_MS = 315_360_000_000;
 /** A shorter memory than this would let the service's retries run an event twice; milliseconds. */
 const MIN_REMEMBER_MS = 600_000;
+/** Thirty days in seconds, passed by mistake, are less; milliseconds. */
+const MIN_KEEP_MS = 3_600_000;
 
 /** A rule for an option. It has a name here, so that other packages can export rules of their own. */
 export interface OptionRule<Output> extends z.core.$ZodType<Output> {}
@@ -27,6 +29,9 @@ export const option = {
   /** How long a handled event is known as a duplicate; 24 hours by default. */
   rememberFor: (): OptionRule<number> =>
     z._default(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
+  /** How long dead letters and dead jobs are kept; without a limit by default. */
+  keepFor: (): OptionRule<number | undefined> =>
+    z.optional(whole('whole milliseconds', MIN_KEEP_MS, TEN_YEARS_MS)),
   text,
   /** Where a receiver is mounted, to compare with the paths of requests. */
   path: (): OptionRule<string> =>

@@ -1,3 +1,5 @@
+import type { ExpiringLetters } from './removal.ts';
+
 /** A verified delivery on its way to a worker. */
 export interface QueuedDelivery {
   /** Whose event it is. Absent in a receiver without the option `tenant`. */
@@ -18,7 +20,7 @@ export interface QueuedDelivery {
 }
 
 /** Stores deliveries durably. From there on, its engine does retries, back-off and dead letters. */
-export interface Queue {
+export interface Queue extends ExpiringLetters {
   /** Resolves only once the delivery would survive a crash. The service then gets 202. */
   enqueue(delivery: QueuedDelivery): Promise<void>;
   /** Resolves when the queue can take a delivery, for `receiver.health()`. */

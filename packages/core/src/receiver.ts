@@ -1,4 +1,5 @@
 import { isInMemory } from './dead-letters/memory-dead-letters.ts';
+import { startRetention } from './dead-letters/retention.ts';
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
 import { docsUrl } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
@@ -47,7 +48,7 @@ export interface Receiver {
   health(): Promise<Health>;
   /**
    * Stops accepting deliveries (503), waits for running handlers, releases the leases of unfinished
-   * ones, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the
+   * ones, ends the removal of expired dead letters, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the
    * store does not answer. Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
@@ -80,6 +81,10 @@ export function createReceiver<
   const timeoutMs = options.store && storeTimeout;
   const inFlight = new InFlight(maxInFlight, maxInFlightPerTenant);
   const writer = writerOf(settings, deadlines, inFlight);
+  const retention = startRetention(
+    { 'dead letters': options.deadLetter, 'dead jobs': options.queue },
+    settings,
+  );
   const parts: ReceiverParts = {
     settings,
     deadlines,
@@ -97,7 +102,9 @@ export function createReceiver<
     health: () => checkHealth(parts, options.deadLetter),
     async close({ graceMs = 10_000, delayMs = 0 } = {}) {
       const endsAt = performance.now() + delayMs + graceMs + RELEASE_MS;
+      const removalEnds = retention?.close();
       await inFlight.close(graceMs, delayMs);
+      await removalEnds;
       await writer?.close(Math.min(storeTimeout, endsAt - performance.now()));
     },
   };

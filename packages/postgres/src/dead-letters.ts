@@ -11,7 +11,7 @@ import {
   type CheckedDeadLetterQuery,
   type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { checkClient, oddAnswer, type PostgresClient } from './client.ts';
 import { CheckedClient } from './checked-client.ts';
 import { schemaOption, type Migration } from './schema.ts';
@@ -21,6 +21,11 @@ import { deadLetterStatements } from './statements.ts';
 export interface PostgresDeadLettersOptions {
   /** The schema of the table; `call_webhooks` by default. It may be the one of `postgresStore`. */
   schema?: string | undefined;
+  /**
+   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
+   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   */
+  keepFor?: number | undefined;
 }
 
 /** Dead letters in Postgres. */
@@ -43,7 +48,8 @@ export function postgresDeadLetters(
   client: PostgresClient,
   options: PostgresDeadLettersOptions = {},
 ): PostgresDeadLetters {
-  const { schema } = checkOptions('postgresDeadLetters', { schema: schemaOption() }, options);
+  const rules = { schema: schemaOption(), keepFor: option.keepFor() };
+  const { schema, keepFor } = checkOptions('postgresDeadLetters', rules, options);
   checkClient('postgresDeadLetters', client);
   const sql = deadLetterStatements(schema);
   const tables = new CheckedClient(client, schema);
@@ -61,6 +67,14 @@ export function postgresDeadLetters(
   };
 
   return {
+    keepFor,
+    async removeExpired({ before, limit, token, leaseMs }) {
+      const values = [before.getTime(), limit, token, leaseMs];
+      const removed = await tables.run(sql.removeExpired, ...values);
+      if (removed === null) return undefined;
+      if (!Number.isInteger(removed)) throw oddAnswer();
+      return Number(removed);
+    },
     migrate: () => tables.migrate(),
     ping: () => tables.probe([PROBED]),
     async put(letter) {

@@ -252,6 +252,25 @@ ON CONFLICT (id) DO UPDATE SET
     /** $1 id. */
     get: listOf(`${letters} WHERE id = $1`, 'body'),
     remove: whether(`DELETE FROM ${letters} WHERE id = $1`),
+    /**
+     * $1 time that is not expired any more (ms), $2 how many at most, $3 token of the process, $4 ms of its turn,
+     * which is kept among the cursors. Answers null while it is the turn of another process.
+     */
+    removeExpired: `WITH turn AS (
+  INSERT INTO ${schema}.cursors AS known (name, cursor)
+  VALUES ('dead letters removal', concat($3::text, ' ', extract(epoch FROM ${later('$4')})))
+  ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor
+  WHERE split_part(known.cursor, ' ', 1) = $3::text
+    OR split_part(known.cursor, ' ', 2)::float8 <= extract(epoch FROM ${now})
+  RETURNING 1
+), removed AS (
+  DELETE FROM ${letters} WHERE id = ANY (ARRAY(
+    SELECT id FROM ${letters} WHERE failed_at < ${time('$1')} AND (token IS NULL OR claimed_until <= ${now})
+      AND EXISTS (SELECT FROM turn)
+    ORDER BY failed_at, id LIMIT $2::int FOR UPDATE SKIP LOCKED
+  )) RETURNING 1
+)
+SELECT CASE WHEN EXISTS (SELECT FROM turn) THEN (SELECT count(*) FROM removed)::text ELSE 'null' END AS answer`,
     /** $1 id, $2 token, $3 ms of the claim. */
     claim: `WITH claimed AS (
   UPDATE ${letters} SET token = $2::text, claimed_until = ${later('$3')}

@@ -74,6 +74,7 @@ export async function openTestDeadLetters(client: PostgresClient) {
     async advance(ms: number) {
       const back = `claimed_until - ${String(ms)} * interval '1 millisecond'`;
       await client.query(`UPDATE ${schema}.dead_letters SET claimed_until = ${back}`);
+      await client.query(`DELETE FROM ${schema}.cursors`); // the turn of a removal
     },
   };
 }

@@ -116,6 +116,40 @@ redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return '=' .. redis.call('ZREM', KEYS[1], ARGV[1])`;
 
+/**
+ * Takes the turn to remove what has expired, or keeps it.
+ * KEYS: index, the turn. ARGV: token, ms of the turn, time (ms) that is not expired any more, how many ids.
+ * Returns nothing while it is the turn of another process; otherwise one empty text, then the ids.
+ */
+export const EXPIRED = `
+local holder = redis.call('GET', KEYS[2])
+if holder and holder ~= ARGV[1] then return {} end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+local found = {'='}
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[3], 'LIMIT', 0, ARGV[4])) do
+  found[#found + 1] = '=' .. id
+end
+return found`;
+
+/**
+ * KEYS: index, names, then letter, failures, claim and body of each letter. ARGV: time (ms) that is not expired
+ * any more, ids. Removes those that have still expired and that no redrive has claimed, and returns their number.
+ */
+export const REMOVE_EXPIRED = `
+local expired, removed = {}, 0
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1], 'LIMIT', 0, #ARGV - 1)) do
+  expired[id] = true
+end
+for i = 2, #ARGV do
+  local letter = 4 * i - 5
+  if expired[ARGV[i]] and not redis.call('GET', KEYS[letter + 2]) then
+    redis.call('DEL', KEYS[letter], KEYS[letter + 1], KEYS[letter + 3])
+    redis.call('HDEL', KEYS[2], ARGV[i])
+    removed = removed + redis.call('ZREM', KEYS[1], ARGV[i])
+  end
+end
+return '=' .. removed`;
+
 /** KEYS: the claim. ARGV: token. */
 export const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return '=0' end

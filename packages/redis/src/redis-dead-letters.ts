@@ -15,6 +15,7 @@ import type { RedisClient } from './clients.ts';
 import { warnOfDeadConnections } from './dead-connections.ts';
 import {
   CLAIM,
+  EXPIRED,
   EXTEND,
   FAIL,
   FIND,
@@ -24,6 +25,7 @@ import {
   READ,
   RELEASE,
   REMOVE,
+  REMOVE_EXPIRED,
 } from './dead-letter-scripts.ts';
 import { prefixOption } from './redis-store.ts';
 import { Scripts, textOf, textsOf, unexpected, whole } from './scripts.ts';
@@ -33,12 +35,18 @@ import { deadLetterWarning } from './server-warnings.ts';
 export interface RedisDeadLettersOptions {
   /** All keys begin with it; `call-webhooks` by default. It may be the one of `redisStore`. */
   prefix?: string | undefined;
+  /**
+   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
+   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   */
+  keepFor?: number | undefined;
   /** Gets a warning if the server could lose dead letters; `console` by default. */
   logger?: Logger | undefined;
 }
 
 const rules = () => ({
   prefix: prefixOption(),
+  keepFor: option.keepFor(),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
@@ -55,7 +63,7 @@ export function redisDeadLetters(
   client: RedisClient,
   options: RedisDeadLettersOptions = {},
 ): DeadLetters {
-  const { prefix, logger } = checkOptions('redisDeadLetters', rules(), options);
+  const { prefix, keepFor, logger } = checkOptions('redisDeadLetters', rules(), options);
   const scripts = new Scripts('redisDeadLetters', client);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
   warnOfDeadConnections(client, safeLogger(logger));
@@ -105,6 +113,17 @@ export function redisDeadLetters(
   }
 
   return {
+    keepFor,
+    async removeExpired({ before, limit, token, leaseMs }) {
+      const time = before.getTime();
+      const args = [token, whole(leaseMs), time, limit];
+      const reply = textsOf(await scripts.run(EXPIRED, [index, `${slot}:removal`], args));
+      const [first, ...ids] = reply;
+      if (first === undefined) return undefined;
+      if (ids.length === 0) return 0;
+      const keys = [index, names, ...ids.flatMap(lettersKeys)];
+      return Number(textOf(await scripts.run(REMOVE_EXPIRED, keys, [time, ...ids])));
+    },
     async put(letter) {
       warnOfLoss();
       const record = await toRecord(letter);

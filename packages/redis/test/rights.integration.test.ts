@@ -63,6 +63,9 @@ describeWithProgram('redis-server', 'a user with the rights of the docs', () => 
     expect(await letters.giveBack(id, 'a')).toBe(true);
     await letters.claim(id, { token: 'b', leaseMs: 60_000 });
     expect(await letters.settle(id, 'b')).toBe(true);
+    await letters.put(deadLetter());
+    const turn = { before: new Date(), limit: 10, token: 'c', leaseMs: 1_000 };
+    expect(await letters.removeExpired!(turn)).toBe(1);
     expect(await letters.count()).toBe(0);
   }
 

@@ -10,7 +10,7 @@ import {
   type CheckedDeadLetterQuery,
   type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import {
   checkDatabase,
   integer,
@@ -22,9 +22,16 @@ import {
 } from './database.ts';
 import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
+import { takeTurn } from './turn.ts';
 
 /** Options of `sqliteDeadLetters`. */
-export type SqliteDeadLettersOptions = Pick<SqliteOptions, 'prefix' | 'now'>;
+export interface SqliteDeadLettersOptions extends Pick<SqliteOptions, 'prefix' | 'now'> {
+  /**
+   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
+   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   */
+  keepFor?: number | undefined;
+}
 
 /**
  * Keeps dead letters in a SQLite file, which any number of processes of one machine can share. Its
@@ -41,8 +48,9 @@ export function sqliteDeadLetters(
   options: SqliteDeadLettersOptions = {},
 ): DeadLetters {
   const { prefix: prefixRule, now: nowRule } = sqliteOptionRules();
-  const rules = { prefix: prefixRule, now: nowRule };
-  const { prefix, now = () => Date.now() } = checkOptions('sqliteDeadLetters', rules, options);
+  const rules = { prefix: prefixRule, now: nowRule, keepFor: option.keepFor() };
+  const settings = checkOptions('sqliteDeadLetters', rules, options);
+  const { prefix, keepFor, now = () => Date.now() } = settings;
   checkDatabase('sqliteDeadLetters', db);
   const transactions = new Transactions(db, prefix);
   const letters = `${prefix}dead_letters`;
@@ -69,6 +77,16 @@ export function sqliteDeadLetters(
     withBody(letterOf(kept), kept.body);
 
   return {
+    keepFor,
+    removeExpired: ({ before, limit, token, leaseMs }) =>
+      transactions.run((sql) => {
+        const turn = { name: `${letters} removal`, token, leaseMs, at: now() };
+        if (!takeTurn(sql, prefix, turn)) return undefined;
+        const expired = `SELECT id FROM ${letters} WHERE failed_at < ? AND (token IS NULL OR claimed_until <= ?)
+           ORDER BY failed_at, id LIMIT ?`;
+        const remove = `DELETE FROM ${letters} WHERE id IN (${expired}) RETURNING 1 AS "removed"`;
+        return sql.rows(remove, before.getTime(), now(), limit).length;
+      }),
     ping: () => transactions.probe(),
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);

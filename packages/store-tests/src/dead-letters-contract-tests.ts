@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { claimed } from './dead-letters/claimed.ts';
+import { expired } from './dead-letters/expired.ts';
 import { kept } from './dead-letters/kept.ts';
 import { listed } from './dead-letters/listed.ts';
 import { deadLettersAreReady } from './dead-letters/ready.ts';
@@ -23,6 +24,7 @@ export function deadLettersContractTests(subject: UnderTest<OpenedDeadLetters>):
     kept(context);
     listed(context);
     claimed(context);
+    expired(context);
     deadLettersAreReady(context, () => opened.refusals);
   });
 }

@@ -6,15 +6,16 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 /** Longer than anything here takes on a busy machine, and shorter than what could keep a process alive. */
 const ENDS_WITHIN_MS = 15_000;
 
-/** A receiver with all that has timers: a secret provider, a store with a log, a lease that is renewed. */
+/** A receiver with all that has timers: a secret provider, a store with a log, a lease, dead letters that expire. */
 const OPTIONS = `
-import { memoryStore, sign } from '@call-webhooks/core';
+import { memoryDeadLetters, memoryStore, sign } from '@call-webhooks/core';
 import { TEST_SECRET } from '@call-webhooks/testing';
 let go: () => void = () => undefined;
 const entered = new Promise<void>((resolve) => (go = resolve));
 const options = {
   secret: () => TEST_SECRET,
   store: memoryStore(),
+  deadLetter: memoryDeadLetters({ keepFor: 86_400_000 }),
   leaseFor: 1_000,
   logger: { warn: () => undefined, error: () => undefined },
   on: {

@@ -1,6 +1,7 @@
 import { defined } from '../defined.ts';
 import type { Delivery, Route } from '../delivery.ts';
 import type { DeliverySource } from '../outcomes.ts';
+import type { ExpiringLetters } from '../removal.ts';
 import { describeError } from '../report/error-text.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
@@ -38,8 +39,8 @@ export interface DeadLetter {
  */
 export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 
-/** The method of a store of dead letters that `deadLetter` uses. */
-export interface DeadLetterStore {
+/** What `deadLetter` uses of a store of dead letters. */
+export interface DeadLetterStore extends ExpiringLetters {
   put(letter: DeadLetter): Promise<void>;
   /** Resolves when a letter could be kept, for `receiver.health()`: it writes something, and removes it. */
   ping?(): Promise<unknown>;

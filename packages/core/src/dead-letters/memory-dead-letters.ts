@@ -23,6 +23,11 @@ export interface MemoryDeadLettersOptions {
    * and the deliveries are retried: none is thrown away for a newer one.
    */
   maxLetters?: number | undefined;
+  /**
+   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
+   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   */
+  keepFor?: number | undefined;
   /** A clock for tests, in milliseconds; `performance.now` by default. */
   now?: (() => number) | undefined;
 }
@@ -34,6 +39,7 @@ interface Kept extends DeadLetterRecord {
 
 const rules = () => ({
   maxLetters: option.default(option.count(1, 1_000_000), 10_000),
+  keepFor: option.keepFor(),
   now: option.optional(option.function<() => number>()),
 });
 
@@ -47,8 +53,10 @@ const rules = () => ({
  */
 export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadLetters {
   const settings = checkOptions('memoryDeadLetters', rules(), options);
-  const { maxLetters, now = () => performance.now() } = settings;
+  const { maxLetters, keepFor, now = () => performance.now() } = settings;
   const kept = new Map<string, Kept>();
+  /** Of a removal. */
+  let turn: { token: string; until: number } | undefined;
 
   const listed = ({ id, letter, failures, claim }: Kept): ListedDeadLetter => {
     const left = (claim?.until ?? 0) - now();
@@ -80,6 +88,15 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
   }
 
   const letters: DeadLetters = {
+    keepFor,
+    async removeExpired({ before, limit, token, leaseMs }) {
+      if (turn && turn.token !== token && turn.until > now()) return undefined;
+      turn = { token, until: now() + leaseMs };
+      const isFree = ({ claim }: Kept) => !claim || claim.until <= now();
+      const expired = matching({ until: before }).filter(isFree).slice(0, limit);
+      for (const { id } of expired) kept.delete(id);
+      return expired.length;
+    },
     ping: async () => checkRoom(),
     async put(letter) {
       const record = await toRecord(letter);

@@ -3,6 +3,7 @@ import { fromBase64 } from '#platform';
 import { checkAgainst, option } from '../check-options.ts';
 import { toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { handOver } from '../dead-letters/hand-over.ts';
+import { startRetention } from '../dead-letters/retention.ts';
 import { defined } from '../defined.ts';
 import type { Delivery, HandlerContext, Route } from '../delivery.ts';
 import { type DeliveryContent, WebhookError, withOrigin } from '../errors.ts';
@@ -85,7 +86,8 @@ export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promis
 /** What `createJobProcessor` returns. */
 export interface ClosableJobProcessor extends JobProcessor {
   /**
-   * Writes the rest of the outcome log, if there is one: for the worker's `close`, after the last job.
+   * Writes the rest of the outcome log, if there is one, and ends the removal of expired dead letters: for the
+   * worker's `close`, after the last job.
    * It ends within a second, and never rejects.
    */
   close(): Promise<void>;
@@ -127,7 +129,11 @@ export function createJobProcessor<
     });
   const reporter = new Reporter(settings, writer);
 
-  const close = async () => writer?.close(RELEASE_MS);
+  const retention = startRetention({ 'dead letters': options.deadLetter }, settings);
+
+  const close = async () => {
+    await Promise.all([retention?.close(), writer?.close(RELEASE_MS)]);
+  };
   return Object.assign(processJob, { close });
 
   async function processJob(queued: QueuedDelivery, job: WorkerJob = {}): Promise<JobResult> {

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { collectingLogger, deadLetter } from '@call-webhooks/store-tests/internal';
+import { createReceiver, generateSecret, memoryDeadLetters } from '../../src/index.ts';
+import { createJobProcessor, type RemovalTurn } from '../../src/stores.ts';
+
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+const secret = generateSecret();
+
+describe('dead letters with keepFor', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  async function withLetters(ages: number[], keepFor?: number) {
+    const letters = memoryDeadLetters({ keepFor });
+    for (const age of ages) await letters.put(deadLetter({ failedAt: new Date(Date.now() - age) }));
+    const logger = collectingLogger();
+    return { letters, logger };
+  }
+  const told = ({ entries }: ReturnType<typeof collectingLogger>) =>
+    entries
+      .filter(({ fields }) => 'removed' in fields)
+      .map(({ level, fields }) => [level, fields['removed']]);
+
+  it('are removed while the receiver runs, in batches, and counted in one line', async () => {
+    const old = Array.from({ length: 350 }, () => 31 * DAY);
+    const { letters, logger } = await withLetters([...old, 29 * DAY, 0], 30 * DAY);
+    const removeExpired = jest.spyOn(letters, 'removeExpired');
+    const receiver = createReceiver({ secret, deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(MINUTE - 1);
+    expect(await letters.count()).toBe(352);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await letters.count()).toBe(252); // the others wait, so that deliveries come first
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await letters.count()).toBe(2);
+    expect(told(logger)).toEqual([['info', 350]]);
+    expect(removeExpired.mock.calls.every(([{ limit }]) => limit === 100)).toBe(true);
+    expect(logger.lines[0]).toContain('removed 350 dead letters');
+
+    await jest.advanceTimersByTimeAsync(DAY - 3 * MINUTE);
+    expect(await letters.count()).toBe(2);
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(await letters.count()).toBe(1);
+    expect(told(logger)).toEqual([
+      ['info', 350],
+      ['info', 1],
+    ]);
+    await receiver.close();
+  });
+
+  it('expire by the clock of the receiver', async () => {
+    const { letters, logger } = await withLetters([0], 30 * DAY);
+    const receiver = createReceiver({
+      ...{ secret, deadLetter: letters, logger },
+      now: () => Date.now() + 31 * DAY,
+    });
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(await letters.count()).toBe(0);
+    await receiver.close();
+  });
+
+  it('are removed while a worker runs that has them', async () => {
+    const { letters, logger } = await withLetters([31 * DAY], 30 * DAY);
+    const processor = createJobProcessor({ deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(await letters.count()).toBe(0);
+    await processor.close();
+    await letters.put(deadLetter({ failedAt: new Date(0) }));
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(await letters.count()).toBe(1);
+  });
+
+  it('stay once the receiver was closed, also in the middle of a removal', async () => {
+    const { letters, logger } = await withLetters(
+      Array.from({ length: 250 }, () => 31 * DAY),
+      30 * DAY,
+    );
+    const receiver = createReceiver({ secret, deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(await letters.count()).toBe(150);
+    await receiver.close();
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(await letters.count()).toBe(150);
+    expect(told(logger)).toEqual([['info', 100]]);
+  });
+
+  it('are kept without a limit by default', async () => {
+    const { letters, logger } = await withLetters([3_650 * DAY]);
+    const receiver = createReceiver({ secret, deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(await letters.count()).toBe(1);
+    await receiver.close();
+  });
+
+  it('wait out an outage of their store, which is logged once', async () => {
+    const { letters, logger } = await withLetters([31 * DAY], 30 * DAY);
+    const { removeExpired } = letters;
+    letters.removeExpired = () => Promise.reject(new Error('the disk is full'));
+    const receiver = createReceiver({ secret, deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(logger.entries.map(({ level, message }) => [level, message])).toEqual([
+      [
+        'warn',
+        'call-webhooks: expired dead letters could not be removed, and will be tried again in a minute: Error: the disk is full',
+      ],
+    ]);
+    letters.removeExpired = removeExpired!;
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(await letters.count()).toBe(0);
+    await receiver.close();
+  });
+
+  it('are looked for again after a store that never answered', async () => {
+    const { letters, logger } = await withLetters([31 * DAY], 30 * DAY);
+    const { removeExpired } = letters;
+    letters.removeExpired = () => new Promise(() => undefined);
+    const receiver = createReceiver({ secret, deadLetter: letters, logger });
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    letters.removeExpired = removeExpired!;
+    await jest.advanceTimersByTimeAsync(2 * MINUTE);
+    expect(await letters.count()).toBe(0);
+    await receiver.close();
+  });
+
+  it('expire in a queue as well', async () => {
+    const turns: RemovalTurn[] = [];
+    const logger = collectingLogger();
+    const queue = {
+      enqueue: () => Promise.resolve(),
+      keepFor: 30 * DAY,
+      removeExpired: (turn: RemovalTurn) => Promise.resolve(turns.push(turn) === 1 ? 3 : 0),
+    };
+    const receiver = createReceiver({ secret, queue, logger });
+    await jest.advanceTimersByTimeAsync(MINUTE + 5_000);
+    expect(turns).toHaveLength(2);
+    expect(turns[0]!.before.getTime()).toBeLessThanOrEqual(Date.now() - 30 * DAY);
+    expect(logger.lines[0]).toContain('removed 3 dead jobs');
+    await receiver.close();
+  });
+
+  it('refuse a keepFor in seconds', () => {
+    expect(() => memoryDeadLetters({ keepFor: 30 * 86_400 })).toThrow(
+      'keepFor: expected whole milliseconds from 3600000',
+    );
+  });
+});
+
+it('a removal does not keep the process alive', async () => {
+  const before = process.getActiveResourcesInfo();
+  const receiver = createReceiver({ secret, deadLetter: memoryDeadLetters({ keepFor: DAY }) });
+  expect(process.getActiveResourcesInfo()).toEqual(before);
+  await receiver.close();
+});

@@ -1,0 +1,90 @@
+import { expect, it } from '@jest/globals';
+import { deadLetterId } from '@call-webhooks/core/stores';
+import { unique } from '../unique.ts';
+import { deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
+
+/** Before all other letters. */
+const EARLY = Date.UTC(2001, 0, 1);
+const early = (ms: number) => new Date(EARLY + ms);
+
+/** Letters that are kept for a limited time. */
+export function expired({ letters, connections, advance }: DeadLettersTestContext): void {
+  const turn = (ms: number, token: string, limit = 1_000) => ({
+    ...{ before: early(ms), limit, token, leaseMs: LEASE_MS },
+  });
+
+  /** Letters that failed a millisecond apart. */
+  async function failed(count: number) {
+    const eventName = unique('event');
+    const ids: string[] = [];
+    for (let ms = 0; ms < count; ms++) {
+      const letter = deadLetter({ eventName, failedAt: early(ms) });
+      await letters().put(letter);
+      ids.push(await deadLetterId(letter));
+    }
+    const left = async () => {
+      const { letters: found } = await letters().list({ eventName });
+      return found.map(({ id }) => ids.indexOf(id));
+    };
+    return { ids, left };
+  }
+
+  it('are removed in batches, those that failed longest ago first, and the others stay', async () => {
+    const { ids, left } = await failed(7);
+    const total = await letters().count();
+    const token = unique('token');
+    const remove = () => letters().removeExpired!(turn(5, token, 2));
+    expect(await remove()).toBe(2);
+    expect(await left()).toEqual([2, 3, 4, 5, 6]);
+    expect(await remove()).toBe(2);
+    expect(await remove()).toBe(1);
+    expect(await remove()).toBe(0);
+    expect(await left()).toEqual([5, 6]);
+    expect(await letters().get(ids[0]!)).toBeUndefined();
+    expect(await letters().count()).toBe(total - 5);
+    expect(await letters().removeExpired!(turn(100, token))).toBe(2);
+    await advance(LEASE_MS + 1);
+  });
+
+  it('stay while a redrive has claimed them', async () => {
+    const { ids, left } = await failed(3);
+    const token = unique('token');
+    await letters().claim(ids[1]!, { token: 'redrive', leaseMs: LEASE_MS });
+    expect(await letters().removeExpired!(turn(10, token))).toBe(2);
+    expect(await left()).toEqual([1]);
+    expect(await letters().giveBack(ids[1]!, 'redrive')).toBe(true);
+    expect(await letters().removeExpired!(turn(10, token))).toBe(1);
+    await advance(LEASE_MS + 1);
+  });
+
+  it('are removed by one process at a time, until it does no more', async () => {
+    const { left } = await failed(4);
+    const [one, other] = [unique('token'), unique('token')];
+    const by = (token: string, index: number) =>
+      connections()[index % connections().length]!.removeExpired!(turn(10, token, 1));
+    expect(await by(one, 0)).toBe(1);
+    expect(await by(other, 1)).toBeUndefined();
+    expect(await by(one, 2)).toBe(1);
+    expect(await left()).toEqual([2, 3]);
+    await advance(LEASE_MS + 1);
+    expect(await by(other, 1)).toBe(1);
+    expect(await by(one, 0)).toBeUndefined();
+    expect(await left()).toEqual([3]);
+    expect(await by(other, 1)).toBe(1);
+    await advance(LEASE_MS + 1);
+  });
+
+  it('are removed once by processes that begin at the same time', async () => {
+    const { left } = await failed(20);
+    const removed = await Promise.all(
+      connections()
+        .slice(0, 4)
+        .map((connection) => connection.removeExpired!(turn(10, unique('token'), 5))),
+    );
+    expect(removed.filter((count) => count !== undefined)).toEqual([5]);
+    expect(await left()).toHaveLength(15);
+    await advance(LEASE_MS + 1);
+    expect(await letters().removeExpired!(turn(100, unique('token')))).toBe(15);
+    await advance(LEASE_MS + 1);
+  });
+}
