@@ -25,6 +25,17 @@ it('the sample of docs/deploying.md is ready, and closes everything on SIGTERM',
   await sample.printed('call-webhooks: closed');
 });
 
+it('the worker of docs/kubernetes.md is ready, and ends on SIGTERM', async () => {
+  const port = String(await freePort());
+  const sample = runSample({
+    ...{ test: import.meta.url, document: '../kubernetes.md', block: 1, env },
+    replace: { '3001': port, "'calls.db'": "':memory:'" },
+  });
+  await sample.printed('started');
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  expect(await sample.end()).toEqual([0, null]);
+});
+
 it('the receiver of docs/start.md does not claim to listen on a port that is in use', async () => {
   const other = createServer().listen(0);
   await once(other, 'listening');

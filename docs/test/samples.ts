@@ -24,7 +24,7 @@ const READERS_OWN: Record<string, string> = {
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
-  'docs/deploying.md', // catch-all.test.ts, production.test.ts and packages/verification
+  'docs/deploying.md', // programs.test.ts and production.test.ts
   'docs/rest-client.md', // packages/verification
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
@@ -47,6 +47,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
   'docs/failures.md#1', // programs.test.ts
+  'docs/kubernetes.md#1', // production.test.ts
   ...numbered('docs/custom-events.md', 1, 2), // run in packages/verification
   ...numbered('docs/one-row-per-call.md', 1, 2), // run in packages/verification
   'docs/field-names.md#1', // field-names.test.ts

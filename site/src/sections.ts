@@ -77,6 +77,8 @@ const LISTED: readonly Section[] = [
     pages: [
       doc('failures', 'Failures'),
       doc('exactly-once', 'Exactly once'),
+      doc('one-row-per-call', 'One row per call'),
+      doc('custom-events', 'Custom payloads and further events'),
       doc('stores', 'Stores'),
       doc('queues', 'Queues'),
       doc('tenants', 'Tenants'),
@@ -87,8 +89,12 @@ const LISTED: readonly Section[] = [
     title: 'Run',
     pages: [
       doc('production', 'Production checklist'),
+      doc('migrating', 'Replacing your own receiver'),
       doc('secrets', 'Secrets'),
       doc('deploying', 'Deploying'),
+      doc('kubernetes', 'Kubernetes'),
+      doc('serverless', 'Serverless functions'),
+      doc('proxies', 'Proxies'),
       doc('recovery', 'Recovery'),
       doc('observability', 'Observability'),
       doc('console', 'Console'),

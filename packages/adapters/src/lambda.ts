@@ -88,7 +88,7 @@ const DEFAULT_ACK_WITHIN = 20_000;
 
 /** The response has to reach Lambda before the function's timeout; milliseconds. */
 const MARGIN_MS = 1_000;
-const docs = docsUrl('deploying.md#work-after-the-response');
+const docs = docsUrl('serverless.md#work-after-the-response');
 
 /**
  * Creates a Lambda function for API Gateway (payloads 1.0 and 2.0), function URLs, Application Load

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 
-const guide = readFileSync(new URL('../../../docs/deploying.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../../docs/frameworks.md', import.meta.url), 'utf8');
 const [, banner = ''] = /--banner:js="(.*)"/.exec(guide) ?? [];
 
 const folder = mkdtempSync(join(tmpdir(), 'call-webhooks-'));

@@ -4,7 +4,7 @@ import { callWebhooks, generateSecret, sign, type LambdaHttpEvent } from '../../
 import { documented } from './triggers.ts';
 
 const secret = generateSecret();
-const docs: unknown = expect.stringMatching(/deploying\.html#work-after-the-response$/);
+const docs: unknown = expect.stringMatching(/serverless\.html#work-after-the-response$/);
 const body = callBody('c1');
 let now = 0;
 beforeEach(() => void jest.useFakeTimers());

@@ -248,7 +248,7 @@ export class Reporter {
     callHook(waitUntil, work, (error) => {
       const { text, err } = loggedError(error, this.#settings.redact);
       safeLogger(log).warn(
-        { ...deliveryFields(pending), err, docs: docsUrl('deploying.md#work-after-the-response') },
+        { ...deliveryFields(pending), err, docs: docsUrl('serverless.md#work-after-the-response') },
         `call-webhooks: waitUntil failed: ${text}`,
       );
       const context = { outcome: 'deadline', ...pending } as const;
