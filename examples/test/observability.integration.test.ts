@@ -19,7 +19,6 @@ it('npm start -- --once shows log lines, errors, spans and metrics of a call', a
     /span {2}INSERT calls/,
     /span {2}process call:completed .* linked to [\da-f]{6} {2}dead-lettered/,
     /call_webhooks_deliveries_total\{.*outcome="handler-failed".*\} 5/,
-    /call_webhooks_near_retry_limit_total\{call_webhooks_event="call:completed"\} 1/,
     /call_webhooks_dead_letters_kept(\{\})? 1/,
     /call_webhooks_queue_depth\{call_webhooks_queue="calls",call_webhooks_state="dead"\} 1/,
   ])

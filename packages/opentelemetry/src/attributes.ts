@@ -16,6 +16,10 @@ export const OUTCOME = 'call_webhooks.outcome';
 export const RESULT = 'call_webhooks.result';
 export const QUEUE = 'call_webhooks.queue';
 export const STATE = 'call_webhooks.state';
+/** What needs attention: a kind of `status()`. */
+export const KIND = 'call_webhooks.kind';
+/** Whether the service may pause a rule, or may have done so. */
+export const URGENT = 'call_webhooks.urgent';
 const KEY = 'call_webhooks.key';
 const ERROR_TYPE = 'error.type';
 

@@ -1,2 +1,3 @@
 export { instrument, type InstrumentOptions, type Telemetry } from './instrument.ts';
+export type { AttentionReport } from './attention.ts';
 export type { QueueDepth } from './metrics.ts';

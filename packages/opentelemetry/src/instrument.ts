@@ -1,6 +1,7 @@
 import type { Around } from '@call-webhooks/core';
 import { checkOptions, option } from '@call-webhooks/core/internal';
 import { diag, metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import type { AttentionReport } from './attention.ts';
 import { EventLabels, SCOPE } from './attributes.ts';
 import { Listeners } from './channels.ts';
 import { listenForMetrics, type QueueDepth } from './metrics.ts';
@@ -26,10 +27,13 @@ export interface InstrumentOptions {
   /** How many dead letters are kept: `() => deadLetters.count()`. */
   deadLetters?: (() => number | Promise<number>) | undefined;
   /**
-   * How often the service tries a delivery before it pauses the rule, the first time included; 6 by
-   * default, which is a guess. Failures from the last but one on count as `near_retry_limit`.
+   * What needs attention, for the gauge `call_webhooks.attention`: `() => status({ store })` with `status` of
+   * `@call-webhooks/recovery` and the store of your receiver. Called when metrics are collected, at most
+   * once a minute.
+   * @example
+   * instrument({ status: () => status({ store }) });
    */
-  retryLimit?: number | undefined;
+  status?: (() => Promise<AttentionReport>) | undefined;
 }
 
 /** What `instrument` returns. */
@@ -48,7 +52,7 @@ const rules = () => ({
   meterProvider: option.optional(option.object<MeterProvider>('getMeter')),
   queues: option.default(option.record(option.function<QueueDepth>()), {}),
   deadLetters: option.optional(option.function<() => number | Promise<number>>()),
-  retryLimit: option.default(option.count(2, 1_000), 6),
+  status: option.optional(option.function<() => Promise<AttentionReport>>()),
 });
 
 /** Where all copies of this package find what is instrumented: there may be one of ESM and one of CommonJS. */

@@ -19,6 +19,7 @@ import {
   STATE,
   type EventLabels,
 } from './attributes.ts';
+import { type AttentionReport, observeStatus, TIMEOUT_MS } from './attention.ts';
 import type { Listeners } from './channels.ts';
 
 /** How many jobs a queue has: a number, or an object with one for each state. */
@@ -28,7 +29,7 @@ export type QueueDepth = () => number | object | Promise<number | object>;
 export interface MetricsSettings {
   readonly queues: Record<string, QueueDepth>;
   readonly deadLetters: (() => number | Promise<number>) | undefined;
-  readonly retryLimit: number;
+  readonly status: (() => Promise<AttentionReport>) | undefined;
 }
 
 /** In seconds. */
@@ -43,10 +44,6 @@ const createInstruments = (meter: Meter) => ({
   deadLetters: meter.createCounter('call_webhooks.dead_letters', {
     description: 'Events that were given up',
     unit: '{event}',
-  }),
-  nearRetryLimit: meter.createCounter('call_webhooks.near_retry_limit', {
-    description: 'Failed attempts after which the service may soon pause the rule',
-    unit: '{attempt}',
   }),
   lag: meter.createHistogram('call_webhooks.lag', {
     description: 'From the signature to the receiver; in a worker, from the receiver to the run',
@@ -87,7 +84,7 @@ export function listenForMetrics(
     current?.stop();
     const meter = provider.getMeter(SCOPE);
     const instruments = createInstruments(meter);
-    current = { provider, instruments, stop: observeQueues(meter, settings) };
+    current = { provider, instruments, stop: observeStores(meter, labels, settings) };
     atZero.clear();
     for (const event of EVENT_NAMES) startAtZero(event, instruments);
     const handled = { [OUTCOME]: 'handled', [RESULT]: 'acknowledged', [SOURCE]: 'webhook' };
@@ -97,19 +94,18 @@ export function listenForMetrics(
   }
 
   /** Prometheus sees no increase in a series that begins with 1. */
-  function startAtZero(event: string, { deadLetters, nearRetryLimit }: Instruments): void {
+  function startAtZero(event: string, { deadLetters }: Instruments): void {
     if (atZero.has(event)) return;
     atZero.add(event);
-    nearRetryLimit.add(0, { [EVENT]: event });
     for (const source of ['webhook', 'queue', 'reconcile'])
       deadLetters.add(0, { [EVENT]: event, [SOURCE]: source });
   }
 
   instrumentsNow();
   listeners.onOutcome(({ outcome }) => {
-    const { attempt = 0, lagMs, late, outcome: code, source } = outcome;
+    const { lagMs, late, outcome: code, source } = outcome;
     const instruments = instrumentsNow();
-    const { deadLetters, deliveries, lag, nearRetryLimit } = instruments;
+    const { deadLetters, deliveries, lag } = instruments;
     const event = labels.of(outcome.eventName);
     const result = resultOf(outcome);
     startAtZero(event, instruments);
@@ -117,9 +113,6 @@ export function listenForMetrics(
     if (late) return; // the delivery was counted when it missed its deadline
     deliveries.add(1, { [OUTCOME]: code, [RESULT]: result, [EVENT]: event, [SOURCE]: source });
     if (lagMs !== undefined) lag.record(lagMs / 1_000, { [SOURCE]: source });
-    const isNear = attempt >= settings.retryLimit - 1;
-    if (source === 'webhook' && result === 'failed' && isNear)
-      nearRetryLimit.add(1, { [EVENT]: event });
   });
   listeners.onStart('handler', (message) => {
     startedAt.set(message, performance.now());
@@ -151,8 +144,12 @@ function resultOf({ outcome, status, webhookId }: Outcome): string {
   return webhookId !== undefined || status >= 500 ? 'failed' : 'rejected';
 }
 
-/** Reports what the engines tell, each time that metrics are collected. @returns stops that */
-function observeQueues(meter: Meter, { queues, deadLetters }: MetricsSettings): () => void {
+/** Reports what stores and queues tell, each time that metrics are collected. @returns stops that */
+function observeStores(
+  meter: Meter,
+  labels: EventLabels,
+  { queues, deadLetters, status }: MetricsSettings,
+): () => void {
   const depth = meter.createObservableGauge('call_webhooks.queue.depth', {
     description: 'Jobs of a queue by their state',
     unit: '{job}',
@@ -175,13 +172,11 @@ function observeQueues(meter: Meter, { queues, deadLetters }: MetricsSettings): 
       }),
     );
   }
+  if (status) undo.push(observeStatus(meter, labels, status));
   return () => {
     for (const stop of undo) stop();
   };
 }
-
-/** How long an engine may take; milliseconds. A scrape waits for it. */
-const TIMEOUT_MS = 1_000;
 
 /** Observes what an engine answers. One that fails or hangs must not fail the whole collection. */
 function observe<Answer>(

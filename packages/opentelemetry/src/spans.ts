@@ -38,6 +38,9 @@ const OPERATIONS: Record<DeliverySource, string> = {
   reconcile: 'reconcile',
 };
 
+/** For so many leases, renewals are in the span of their delivery; older ones get a span of their own. */
+const MAX_HELD = 2_000;
+
 /**
  * Makes a span of each step. The steps of a delivery are children of its span.
  * @returns makes the handler's span the active one, so that it is the parent of those in the handler
@@ -47,6 +50,14 @@ export function listenForSpans(listeners: Listeners, tracer: Tracer, labels: Eve
   const started = new WeakMap<object, { span: Span; parent: Context }>();
   /** The contexts of events whose lease is held, by key, from its claim to the outcome of the run. */
   const held = new Map<string, Context>();
+  function hold(key: string, parent: Context): void {
+    held.delete(key);
+    held.set(key, parent);
+    // Handlers that never end would fill it.
+    for (const oldest of held.keys())
+      if (held.size > MAX_HELD) held.delete(oldest);
+      else break;
+  }
 
   const nameOf = (operation: string, eventName: string | undefined): string =>
     eventName === undefined ? operation : `${operation} ${labels.of(eventName)}`;
@@ -126,7 +137,7 @@ export function listenForSpans(listeners: Listeners, tracer: Tracer, labels: Eve
       const { key, operation, result } = message;
       if (result !== undefined) span.setAttributes(storeResult(result));
       const isHeld = typeof result === 'object' && result.status === 'admitted';
-      if (operation === 'admit' && key !== undefined && isHeld) held.set(key, parent);
+      if (operation === 'admit' && key !== undefined && isHeld) hold(key, parent);
       endStep(span, message);
     },
   );

@@ -53,6 +53,8 @@ export interface OpenedSdk {
   points(name: string): Promise<{ value: number; attributes: Attributes }[]>;
   /** The sum of the values of a metric whose attributes are these. */
   total(name: string, attributes?: Attributes): Promise<number>;
+  /** The unit of a histogram, and the sum of what it recorded. */
+  histogram(name: string): Promise<{ unit: string; sum: number }>;
   close(): Promise<void>;
 }
 
@@ -115,6 +117,13 @@ export function openSdk(): OpenedSdk {
         wanted.every(([key, value]) => point.attributes[key] === value),
       );
       return found.reduce((sum, { value }) => sum + value, 0);
+    },
+    async histogram(name) {
+      const { resourceMetrics } = await reader.collect();
+      const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+      const { descriptor, dataPoints } = all.find((one) => one.descriptor.name === name)!;
+      const sums = dataPoints.map(({ value }) => (value as { sum: number }).sum);
+      return { unit: descriptor.unit, sum: sums.reduce((one, other) => one + other, 0) };
     },
     async close() {
       jest.useRealTimers();

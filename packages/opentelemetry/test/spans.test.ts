@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { deferred, waitFor } from '@call-webhooks/contract-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { createJobProcessor } from '@call-webhooks/core/stores';
@@ -316,5 +316,37 @@ describe('leases', () => {
       deliveries.find((delivery) => idOf(delivery) === parentOf(span))?.attributes[key],
     ]);
     expect(parents.filter(([own, parent]) => own !== parent)).toEqual([]);
+  });
+
+  it('so is that of the newest 2,000 leases, however many handlers never end', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    sdk = startSdk();
+    let running = 0;
+    const go = deferred();
+    const { send } = receiverOf({
+      maxInFlight: 3_000,
+      ackWithin: 25_000,
+      leaseFor: 30_000,
+      on: {
+        'call:started': () => {
+          running++;
+          return go.promise;
+        },
+      },
+    });
+    const sent = Array.from({ length: 2_003 }, (_, at) =>
+      send({ eventName: 'call:started', callId: `call-${String(at)}` }),
+    );
+    while (running < sent.length) await new Promise((resolve) => setImmediate(resolve));
+    sdk.resetSpans();
+    await jest.advanceTimersByTimeAsync(10_000);
+    const renewals = sdk.spans().filter(({ name }) => name === 'store extend');
+    expect(renewals).toHaveLength(sent.length);
+    const orphans = renewals.filter((span) => parentOf(span) === undefined);
+    expect(orphans.map(({ attributes }) => attributes['call_webhooks.key']).sort()).toEqual(
+      [0, 1, 2].map((at) => `call-${String(at)}:call:started`),
+    );
+    go.resolve();
+    await Promise.all(sent);
   });
 });

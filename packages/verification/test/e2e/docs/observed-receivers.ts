@@ -10,7 +10,8 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import Database from 'libsql';
 
-const RETRY_LIMIT = 3;
+/** How often the service tries a delivery here. */
+const ATTEMPTS = 3;
 const logger = { warn: () => undefined, error: () => undefined };
 
 /** A receiver, one with a queue, and its worker, whose metrics a Prometheus can scrape. */
@@ -39,7 +40,6 @@ export async function observedReceivers() {
     meterProvider,
     queues: { calls: () => worker.stats() },
     deadLetters: () => deadLetters.count(),
-    retryLimit: RETRY_LIMIT,
   });
   const servers = await Promise.all(
     [direct, queued].map((handler) =>
@@ -58,7 +58,7 @@ export async function observedReceivers() {
       const timestamp = Math.floor(Date.now() / 1_000) - 120;
       for (const sender of senders) {
         await sender.post(callBody(callId, 'call:started'), { timestamp });
-        for (let attempt = 1; attempt <= RETRY_LIMIT; attempt++)
+        for (let attempt = 1; attempt <= ATTEMPTS; attempt++)
           await sender.post(callBody(callId, 'call:completed'), { timestamp });
         await sender.post(callBody(callId, 'call:started'), { secret: generateSecret() });
       }

@@ -13,7 +13,6 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
 const DOCS = fileURLToPath(new URL('../../../../../docs/observability/', import.meta.url));
-const RETRY_LIMIT = 3;
 
 /** What happens in one minute. */
 type Minute = (service: Service) => unknown;
@@ -37,7 +36,7 @@ async function scrapes(minutes: readonly Minute[], withDeadLetters: boolean): Pr
   const port = await freePort();
   const exporter = new PrometheusExporter({ host: '127.0.0.1', port });
   const meterProvider = new MeterProvider({ readers: [exporter] });
-  const telemetry = instrument({ meterProvider, retryLimit: RETRY_LIMIT });
+  const telemetry = instrument({ meterProvider });
   const secret = generateSecret();
   let now = Date.now();
   const receiver = createReceiver({
@@ -168,23 +167,6 @@ describeWithProgram(
         isSilent('CallWebhooksNoDelivery', 180),
         firing('CallWebhooksNoDelivery', { severity: 'warning' }, 230),
         { expr: panel(') / sum('), at: 59, samples: [{ labels: '{}', value: 1 }] },
-      ]);
-    });
-
-    it('a rule is about to be paused, and the event is named', async () => {
-      const fail: Minute = (service) => service.deliver('call:completed', { callId: 'bad' });
-      const series = await scrapes(
-        [...times(5, quiet), ...times(3, fail), ...times(20, quiet)],
-        false,
-      );
-      await evaluate(series, [
-        isSilent('CallWebhooksRuleAboutToBePaused', 5),
-        firing(
-          'CallWebhooksRuleAboutToBePaused',
-          { call_webhooks_event: 'call:completed', severity: 'critical' },
-          10,
-        ),
-        isSilent('CallWebhooksRuleAboutToBePaused', 27),
       ]);
     });
 
