@@ -1,6 +1,7 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
   deadJobs,
+  type ExpiringLetters,
   type DeadJobRecord,
   type DeadJobs,
   type JobFailure,
@@ -79,6 +80,21 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
   });
 }
 
+/** Removes the dead jobs of a queue that have expired. Each batch is one statement, one at a time. */
+export function expiredJobs(
+  boss: PgBossClient,
+  { queue, deadQueue, schema }: { queue: string; deadQueue: string; schema: string },
+): NonNullable<ExpiringLetters['removeExpired']> {
+  const query = (asked: string, given: unknown[] = []) => boss.getDb().executeSql(asked, given);
+  const text = statements(schema, isPgBoss10(boss)).removeExpired;
+  return async ({ before, limit }) => {
+    const answer = await answerOf({ query }, text, [deadQueue, queue, before.getTime(), limit]);
+    if (answer === null) return undefined;
+    if (!Number.isInteger(answer)) throw oddAnswer();
+    return Number(answer);
+  };
+}
+
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
 function jobOf(row: unknown): DeadJobRecord {
@@ -114,6 +130,16 @@ function statements(schema: string, isTen: boolean) {
         AND (${failedAt}, id) > ($5::bigint, $6::uuid)
       ORDER BY ${failedAt}, id LIMIT $7::int`),
     get: listOf('AND id = $3::uuid'),
+    /** Answers null while another process removes some. */
+    removeExpired: `WITH turn AS MATERIALIZED (
+        SELECT pg_try_advisory_xact_lock(hashtext('call-webhooks removal'), hashtext($1)) AS is_mine
+      ), removed AS (
+        DELETE FROM ${schema}.job WHERE name = $1 AND id = ANY (ARRAY(
+          SELECT id FROM ${schema}.job WHERE ${isDead} AND ${failedAt} < $3::bigint AND (SELECT is_mine FROM turn)
+          ORDER BY created_on, id LIMIT $4::int FOR UPDATE SKIP LOCKED
+        )) RETURNING 1
+      )
+      SELECT CASE WHEN (SELECT is_mine FROM turn) THEN (SELECT count(*) FROM removed)::text ELSE 'null' END AS answer`,
     remove: whether(`DELETE FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid`),
     /**
      * The job takes the place of the one that was given up, under the same id. Its next run is its last.

@@ -83,7 +83,7 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
     };
     const data = { ...(job.data as QueuedDelivery), failure } satisfies DeadJobData;
     await sendOnce(boss, target, data, { id, retentionSeconds: KEPT_SECONDS });
-    await boss.complete(queue, id, { message: storableText(message) });
+    await complete(queues, id, { message: storableText(message) });
   }
 
   return {
@@ -95,7 +95,7 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     expiresIn: job.expireInSeconds * 1_000,
     transaction: jobTransaction(job, queues),
-    complete: () => boss.complete(queue, id),
+    complete: () => complete(queues, id),
     retry: (message, reason) =>
       boss.fail(queue, id, {
         message: storableText(message),
@@ -117,7 +117,8 @@ export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues)
  * pg-boss would not run it again, even if `deadLetter` failed or the worker was killed. Its new id
  * comes from its own, so that repeating this adds no second job.
  */
-export async function continueJob(job: PgBossJob, { boss, queue }: WorkerQueues): Promise<void> {
+export async function continueJob(job: PgBossJob, queues: WorkerQueues): Promise<void> {
+  const { boss, queue } = queues;
   const { retryLimit, retryDelay, retryBackoff, retryDelayMax, deadLetter } = job;
   const id = await continuedJobId(job.id);
   const options: PgBossSendOptions = {
@@ -131,13 +132,32 @@ export async function continueJob(job: PgBossJob, { boss, queue }: WorkerQueues)
     ...(deadLetter !== null && { deadLetter }),
   };
   await sendOnce(boss, queue, Object(job.data) as object, options);
-  await boss.complete(queue, job.id, { continuedBy: id });
+  await complete(queues, job.id, { continuedBy: id });
 }
 
 /** How long pg-boss keeps a job, from when it was created. */
 function retentionSeconds({ createdOn, keepUntil }: PgBossJob): number {
   const kept = new Date(keepUntil).getTime() - new Date(createdOn).getTime();
   return Math.max(1, Math.ceil(kept / 1_000));
+}
+
+/** What is left of the data of a completed job: pg-boss keeps it for days, to know duplicates by its id. */
+const WITHOUT_BODY = `data = data - 'body' - 'escaped' - 'trace'`;
+
+/** Completes a job, and removes its body. If that fails, pg-boss removes the body with the job. */
+async function complete(
+  { boss, queue, schema }: WorkerQueues,
+  id: string,
+  output?: object,
+): Promise<void> {
+  await (output ? boss.complete(queue, id, output) : boss.complete(queue, id));
+  const update = `UPDATE ${schema}.job SET ${WITHOUT_BODY}
+    WHERE name = $1 AND id = $2::uuid AND state = 'completed' AND jsonb_typeof(data) = 'object'`;
+  try {
+    await boss.getDb().executeSql(update, [queue, id]);
+  } catch {
+    // The job is done, and must not be run again for this.
+  }
 }
 
 /**
@@ -152,7 +172,7 @@ function jobTransaction(
   return {
     completeIn: (tx) =>
       completeIn(tx, {
-        update: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL`,
+        update: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL, ${WITHOUT_BODY}`,
         where: `${job} AND retry_count = ${String(retryCount)} AND state IN ('active', 'completed')`,
         isHere: `EXISTS (SELECT FROM ${schema}.job WHERE ${job})`,
       }),

@@ -16,9 +16,10 @@ import {
   type PgBossSendOptions,
 } from './pg-boss.ts';
 import { toJobData } from './pg-boss-data.ts';
+import { expiredJobs } from './pg-boss-dead-jobs.ts';
 
 /** Options of `pgBossQueue`. */
-export interface PgBossQueueOptions extends Omit<PgBossNames, 'schema'> {
+export interface PgBossQueueOptions extends PgBossNames {
   /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxRuns?: number | undefined;
   /**
@@ -33,18 +34,23 @@ export interface PgBossQueueOptions extends Omit<PgBossNames, 'schema'> {
   expireIn?: number | undefined;
   /** How long pg-boss keeps a job that was not run to its end; milliseconds, 14 days by default. */
   retainFor?: number | undefined;
+  /**
+   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
+   * jobs are kept until they are requeued or removed. A receiver
+   * of the queue removes the others.
+   */
+  keepFor?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
 const rules = () => {
-  const { queue, deadQueue } = nameRules();
   return {
-    queue,
-    deadQueue,
+    ...nameRules(),
     maxRuns: option.default(option.count(1, 1_000_000), 5_000),
     backoff: option.backoff(60_000, 60_000),
     expireIn: option.default(option.milliseconds(1_000, DAY_MS - 1_000), 300_000),
     retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
+    keepFor: option.keepFor(),
   };
 };
 
@@ -77,7 +83,7 @@ export interface PgBossQueue extends Queue {
 export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}): PgBossQueue {
   const settings = checkOptions('pgBossQueue', rules(), options);
   checkBoss('pgBossQueue', boss);
-  const { queue, deadQueue = deadQueueOf(queue) } = settings;
+  const { queue, deadQueue = deadQueueOf(queue), schema, keepFor } = settings;
   const sendOptions: Omit<PgBossSendOptions, 'id'> = {
     retryLimit: retryLimitOf(settings.maxRuns),
     ...retriesOf(boss, settings.backoff.initialDelay, options.backoff?.maxDelay),
@@ -98,6 +104,8 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
 
   return {
     migrate,
+    keepFor,
+    removeExpired: expiredJobs(boss, { queue, deadQueue, schema }),
     async enqueue(delivery) {
       await migrate();
       const id = await jobId(delivery);

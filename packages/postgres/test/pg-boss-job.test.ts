@@ -8,6 +8,12 @@ import { maxRunsOf, type PgBossJob } from '../src/pg-boss.ts';
 import { BEYOND, DELIVERY, fetchedJob, recordingBoss } from './recording-boss.ts';
 import { answer } from './recording-client.ts';
 
+/** The last call of a completion. */
+const BODY_REMOVED = [
+  ...['executeSql', expect.stringContaining("data - 'body'")],
+  ['calls', 'job-1'],
+];
+
 describe('a job', () => {
   const NOW = Date.parse('2026-01-01T12:00:00Z');
   beforeEach(() => void jest.useFakeTimers({ now: NOW }));
@@ -52,10 +58,19 @@ describe('a job', () => {
       ]);
     });
 
-    it('is completed without an output', async () => {
+    it('is completed without an output, and loses its body', async () => {
       const { job, calls } = leased();
       await job.complete();
-      expect(calls).toEqual([['complete', 'calls', 'job-1']]);
+      expect(calls).toEqual([['complete', 'calls', 'job-1'], BODY_REMOVED]);
+    });
+
+    it('stays completed when its body could not be removed', async () => {
+      const executeSql = () => {
+        throw new Error('the server is down');
+      };
+      const { job, callsOf } = leased({}, { executeSql });
+      await job.complete();
+      expect(callsOf('complete')).toHaveLength(1);
     });
 
     it('is failed with its failures, the newest last', async () => {
@@ -121,6 +136,7 @@ describe('a job', () => {
           { id: 'job-1', retentionSeconds: 2_147_483_647 }, // until its user removes it
         ],
         ['complete', 'calls', 'job-1', { message: 'down' }],
+        BODY_REMOVED,
       ]);
     });
 
@@ -244,6 +260,7 @@ describe('a job that was sent by hand is continued', () => {
     expect(calls).toStrictEqual([
       ['send', 'calls', DELIVERY, options],
       ['complete', 'calls', 'job-1', { continuedBy: id }],
+      BODY_REMOVED,
     ]);
   });
 

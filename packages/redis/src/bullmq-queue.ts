@@ -1,6 +1,9 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
 import { pingBullmq } from './bullmq-ping.ts';
+import { bullmqDeadJobs, type BullmqFailedJobs } from './bullmq-dead-jobs.ts';
+import { takeBullmqTurn } from './bullmq-turn.ts';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
 import { checkDatabase } from './database.ts';
 import { warnOfDeadConnectionsOfBullmq } from './dead-connections.ts';
@@ -8,7 +11,7 @@ import { explained } from './scripts.ts';
 import { clientOf, persistenceWarning, type HasRedisClient } from './server-warnings.ts';
 
 /** What is used of BullMQ's `Queue`. */
-export interface BullmqQueueLike extends HasRedisClient {
+export interface BullmqQueueLike extends HasRedisClient, Partial<BullmqFailedJobs> {
   readonly name?: string;
   readonly opts?: { connection?: object; prefix?: string; defaultJobOptions?: object };
   add(name: string, data: QueuedDelivery, options: BullmqJobOptions): Promise<unknown>;
@@ -34,6 +37,12 @@ export interface BullmqQueueOptions {
    * default, at least 10 minutes.
    */
   rememberFor?: number | undefined;
+  /**
+   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
+   * jobs are kept until they are requeued or removed. A receiver
+   * of the queue removes the others.
+   */
+  keepFor?: number | undefined;
   /** Gets a warning if the server keeps no append-only file; `console` by default. */
   logger?: Logger | undefined;
 }
@@ -41,6 +50,7 @@ export interface BullmqQueueOptions {
 const rules = () => ({
   maxRuns: option.default(option.count(1, 1_000_000), 100),
   rememberFor: option.rememberFor(),
+  keepFor: option.keepFor(),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
@@ -57,13 +67,17 @@ const rules = () => ({
  * const hook = callWebhooks({ secret, queue: bullmqQueue(queue) });
  */
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
-  const { maxRuns, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
+  const settings = checkOptions('bullmqQueue', rules(), options);
+  const { maxRuns, rememberFor, keepFor, logger } = settings;
   checkQueue(queue);
+  if (keepFor !== undefined) bullmqDeadJobs(queue as BullmqFailedJobs); // it has to have the methods
   const { connection } = queue.opts ?? {};
   if (connection) warnOfDeadConnectionsOfBullmq(connection, false, safeLogger(logger));
   const warnAboutLoss = persistenceWarning(queue, safeLogger(logger));
   warnAboutLoss();
   return {
+    keepFor,
+    removeExpired: expiredJobs(queue),
     async enqueue(delivery) {
       warnAboutLoss();
       const jobOptions: BullmqJobOptions = {
@@ -83,6 +97,19 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
     },
     // A queue that was paused takes deliveries all the same: its workers say so.
     ping: async () => (await pingBullmq(queue, 'add')) ?? queue.isPaused(),
+  };
+}
+
+/** Removes the dead jobs of a queue that have expired, one process at a time. */
+function expiredJobs(queue: BullmqQueueLike): NonNullable<Queue['removeExpired']> {
+  let dead: DeadJobs | undefined;
+  return async ({ before, limit, token, leaseMs }) => {
+    dead ??= bullmqDeadJobs(queue as BullmqFailedJobs);
+    if (!(await takeBullmqTurn(queue, token, leaseMs))) return undefined;
+    const { letters } = await dead.list({ until: before, limit });
+    let removed = 0;
+    for (const { id } of letters) if (await dead.remove(id)) removed += 1;
+    return removed;
   };
 }
 

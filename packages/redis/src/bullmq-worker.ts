@@ -105,6 +105,7 @@ interface Job {
   finishedOn?: number;
   progress: unknown;
   updateProgress(progress: Note): Promise<void>;
+  updateData(data: QueuedDelivery): Promise<unknown>;
   moveToDelayed(timestamp: number, token: string): Promise<void>;
 }
 
@@ -239,6 +240,8 @@ export function createBullmqWorker<
   start().catch(logError);
   // The jobs may run elsewhere.
   worker.on('lockRenewalFailed', (ids: string[]) => ids.forEach((id) => worker.cancelJob(id)));
+  // BullMQ keeps a completed job, to know duplicates by its id.
+  worker.on('completed', (job: Job) => void removeBody(job));
   // BullMQ itself gives up a job in which too many workers died.
   worker.on('failed', (job: Job | undefined, error: Error) => {
     if (job?.finishedOn === undefined || error instanceof GivenUp) return;
@@ -279,6 +282,16 @@ export function createBullmqWorker<
     health,
     close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
   };
+}
+
+/** If it fails, BullMQ removes the body with the job, after the `rememberFor` of the queue. */
+async function removeBody(job: Job): Promise<void> {
+  const { trace: _trace, ...delivery } = job.data;
+  try {
+    await job.updateData({ ...delivery, body: '' });
+  } catch {
+    // The job is done, and its worker goes on.
+  }
 }
 
 /** @returns logs what BullMQ emits or rejects with */

@@ -5,8 +5,9 @@ import {
   type DeadJobRecord,
   type JobFailure,
   type LeasedJob,
+  type RemovalTurn,
 } from '@call-webhooks/core/stores';
-import { checkOptions, tenantKey } from '@call-webhooks/core/internal';
+import { checkOptions, option, tenantKey } from '@call-webhooks/core/internal';
 import { completeIn, literal } from './complete-in.ts';
 import {
   checkDatabase,
@@ -20,6 +21,7 @@ import {
 } from './database.ts';
 import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
+import { takeTurn } from './turn.ts';
 import { ClockSteps } from './wall-clock.ts';
 
 /** How many jobs are in each state. */
@@ -76,6 +78,8 @@ const ADD_FAILURE = `failures = json_insert(
 export class Jobs {
   /** Called for new jobs: the workers of this process. */
   readonly listeners = new Set<() => void>();
+  /** How long a dead job is kept; milliseconds. */
+  readonly keepFor: number | undefined;
   readonly #db: SqliteDatabase;
   readonly #prefix: string;
   readonly #table: string;
@@ -85,10 +89,12 @@ export class Jobs {
   readonly #transactions: Transactions;
   #added = 0;
 
-  constructor(db: SqliteDatabase, options: SqliteOptions) {
-    const settings = checkOptions('sqliteQueue', sqliteOptionRules(), options);
+  constructor(db: SqliteDatabase, options: SqliteOptions & { keepFor?: number | undefined }) {
+    const rules = { ...sqliteOptionRules(), keepFor: option.keepFor() };
+    const settings = checkOptions('sqliteQueue', rules, options);
     checkDatabase('sqliteQueue', db);
     const { prefix, rememberFor, now = () => Date.now() } = settings;
+    this.keepFor = settings.keepFor;
     this.#db = db;
     this.#prefix = prefix;
     this.#table = `${prefix}jobs`;
@@ -288,6 +294,19 @@ export class Jobs {
   discardDead(id: number): Promise<boolean> {
     const values = (at: number) => [at + this.#rememberFor, id];
     return this.#update(`${DONE}, due_at = ?`, `id = ? AND state = 'dead'`, values);
+  }
+
+  /** As `discardDead`, of what failed last before a time. */
+  removeExpired({ before, limit, token, leaseMs }: RemovalTurn): Promise<number | undefined> {
+    return this.#run((sql, at) => {
+      const turn = { name: `${this.#table} removal`, token, leaseMs, at };
+      if (!takeTurn(sql, this.#prefix, turn)) return undefined;
+      const dead = `SELECT id FROM ${this.#table} WHERE state = 'dead' AND due_at < ?
+        ORDER BY due_at, id LIMIT ?`;
+      const discard = `UPDATE ${this.#table} SET ${DONE}, due_at = ? WHERE id IN (${dead})
+        RETURNING 1 AS "removed"`;
+      return sql.rows(discard, at + this.#rememberFor, before.getTime(), limit).length;
+    });
   }
 
   ping(): Promise<void> {

@@ -5,7 +5,14 @@ import { Jobs, type QueueStats } from './jobs.ts';
 import type { SqliteOptions } from './schema.ts';
 
 /** Options of `sqliteQueue`. */
-export type SqliteQueueOptions = SqliteOptions;
+export interface SqliteQueueOptions extends SqliteOptions {
+  /**
+   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
+   * jobs are kept until they are requeued or removed. A receiver
+   * or a worker of the queue removes the others.
+   */
+  keepFor?: number | undefined;
+}
 
 /** A queue in a SQLite file. Its methods reject with the client's error. */
 export interface SqliteQueue extends Queue {
@@ -46,6 +53,8 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
     enqueue: (delivery) => jobs.add(delivery),
     ping: () => jobs.ping(),
     stats: () => jobs.stats(),
+    keepFor: jobs.keepFor,
+    removeExpired: (turn) => jobs.removeExpired(turn),
   };
   jobsOfQueue.set(queue, jobs);
   return queue;

@@ -14,6 +14,7 @@ import {
   loggedError,
   option,
   safeLogger,
+  startRetention,
   withoutOptions,
 } from '@call-webhooks/core/internal';
 import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
@@ -90,6 +91,7 @@ export function createSqliteWorker<
   const log = safeLogger(handlers.logger ?? console);
   const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
   const running = new Set<number>();
+  const retention = startRetention({ 'dead jobs': queue }, { logger: log });
 
   function polledJob({ id, job }: TakenJob): PolledJob {
     const leased = new LeasedJobRun(job, process, log);
@@ -105,7 +107,7 @@ export function createSqliteWorker<
   const worker = startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
-    onClosed: () => process.close(),
+    onClosed: () => Promise.all([process.close(), retention?.close()]),
     ping: () => jobs.ping(),
     async take(limit) {
       const { jobs: taken, nextIn } = await jobs.take(limit, run, running);

@@ -175,6 +175,35 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       expect(runs).toHaveLength(2);
     });
 
+    it('removes what has expired, in batches, and leaves the others', async () => {
+      const { deadJobs, queue, runs } = await setup(7, 1);
+      const { letters } = await deadJobs.list();
+      const times = letters.map(({ failedAt }) => failedAt.getTime());
+      const before = new Date(times[4]!);
+      const old = times.filter((time) => time < before.getTime()).length;
+      const turn = { before, limit: 2, token: unique('token'), leaseMs: 60_000 };
+      let removed = 0;
+      for (let count = -1; count !== 0; removed += count) {
+        count = (await queue.removeExpired!(turn))!;
+        expect(count).toBeLessThanOrEqual(2);
+      }
+      expect(removed).toBe(old);
+      expect((await deadJobs.list()).letters).toEqual(letters.slice(old));
+      expect(await deadJobs.get(letters[0]!.id)).toEqual(old > 0 ? undefined : letters[0]);
+      expect(runs).toHaveLength(7);
+    });
+
+    it('removes what has expired once, for two processes that do so at the same time', async () => {
+      const { deadJobs, queue } = await setup(20, 1);
+      const before = new Date(Date.now() + 60_000);
+      const remove = async (limit: number) =>
+        queue.removeExpired!({ before, limit, token: unique('token'), leaseMs: 60_000 });
+      const counts = await Promise.all([remove(5), remove(5), remove(5)]);
+      const removed = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+      expect(removed).toBeGreaterThanOrEqual(5);
+      expect(await deadJobs.count()).toBe(20 - removed);
+    });
+
     it('knows nothing of jobs that are not dead', async () => {
       const { queue, deadJobs } = await open();
       await queue.enqueue(queuedCall(unique('call')));
