@@ -38,20 +38,27 @@ const always = () => {
   throw new Error('never');
 };
 
-/** A consumer, with a function that delivers a message to it: its body, and for which time. */
-function consumer(options: Partial<QueueConsumerOptions> = {}) {
-  const consume = createQueueConsumer(() => ({
+/** A consumer, with functions that deliver messages to it, and the delays of those that come again. */
+function batches(options: Partial<QueueConsumerOptions> = {}) {
+  const take = createQueueConsumer(() => ({
     ...{ logger, largeBodies, deadLetter, backoff: { initialDelay: 5_000, maxDelay: 5_000 } },
     on: { 'call:completed': always },
     ...options,
   }));
-  return (body: unknown, attempts: number, id = 'm1') => {
-    const ack = () => void events.push('ack');
-    const retry = (how?: { delaySeconds?: number }) =>
-      void events.push(how?.delaySeconds === 0 ? 'retry at once' : 'retry');
-    return consume({ queue: 'calls', messages: [{ id, body, attempts, ack, retry }] }, {});
+  const delays: (number | undefined)[] = [];
+  const ack = () => void events.push('ack');
+  const retry = ({ delaySeconds }: { delaySeconds?: number } = {}) => {
+    delays.push(delaySeconds);
+    events.push(delaySeconds === 0 ? 'retry at once' : 'retry');
   };
+  const consume = (messages: readonly { id: string; body: unknown; attempts: number }[]) =>
+    take({ queue: 'calls', messages: messages.map((one) => ({ ...one, ack, retry })) }, {});
+  const deliver = (body: unknown, attempts: number, id = 'm1') => consume([{ id, body, attempts }]);
+  return { consume, deliver, delays };
 }
+
+/** A consumer, as a function that delivers a message to it: its body, and for which time. */
+const consumer = (options?: Partial<QueueConsumerOptions>) => batches(options).deliver;
 
 /** Lets jobs come too late to begin, until it is called again. */
 function setLate(isLate: boolean): void {
@@ -102,6 +109,73 @@ describe('deliveries of a message whose job did not run', () => {
     expect([runs, events]).toEqual([[9], ['ack']]);
     await consumer()(delivery('unknown'), 9);
     expect(events.slice(1)).toEqual(['run', 'letter', 'ack']);
+  });
+});
+
+describe('what an instance remembers of a message', () => {
+  const late = (ids: readonly string[]) =>
+    ids.map((id) => ({ id, body: delivery(id), attempts: 1 }));
+  const ids = (count: number) => Array.from({ length: count }, (_, at) => `m${String(at)}`);
+
+  it.each([
+    [9_999, 1],
+    [10_000, 2],
+  ])('is forgotten once %d others came after it', async (others, attempt) => {
+    const runs: number[] = [];
+    const { deliver, consume } = batches({
+      on: { 'call:completed': (_event, context) => void runs.push(context.attempt) },
+    });
+    setLate(true);
+    await consume(late(['first']));
+    await consume(late(ids(others)));
+    setLate(false);
+    await deliver(delivery('first'), 2, 'first');
+    expect(runs).toEqual([attempt]);
+  });
+
+  it('is forgotten once its job is done: Cloudflare may deliver it again', async () => {
+    const runs: number[] = [];
+    const { deliver } = batches({
+      on: { 'call:completed': (_event, { attempt }) => void runs.push(attempt) },
+    });
+    setLate(true);
+    await deliver(delivery('again'), 1);
+    setLate(false);
+    await deliver(delivery('again'), 2);
+    await deliver(delivery('again'), 3);
+    expect(runs).toEqual([1, 3]);
+  });
+
+  it('is forgotten once it went to deadQueue', async () => {
+    let isFull = true;
+    const send = () => (isFull ? Promise.reject(new Error('full')) : Promise.resolve());
+    const { deliver } = batches({ maxRuns: 1, deadQueue: { send } });
+    await deliver(delivery('dead'), 1);
+    isFull = false;
+    await deliver(delivery('dead'), 2);
+    await deliver(delivery('dead'), 3);
+    expect(events.filter((event) => event === 'run')).toHaveLength(2);
+  });
+});
+
+describe('the delay of a retry', () => {
+  const delayOf = async (attempt: number, backoff: object) => {
+    const { deliver, delays } = batches({ maxRuns: 100, backoff });
+    await deliver(delivery('a'), attempt);
+    return delays[0];
+  };
+
+  it('is in whole seconds, doubles with each attempt, and has a maximum', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5); // without jitter
+    const backoff = { initialDelay: 1_500, maxDelay: 10_000 };
+    const delays = await Promise.all([1, 2, 3, 4, 9].map((attempt) => delayOf(attempt, backoff)));
+    expect(delays).toEqual([2, 3, 6, 10, 10]);
+  });
+
+  it('is never longer than the 12 hours that Cloudflare takes, jitter included', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.999);
+    const backoff = { initialDelay: 43_200_000, maxDelay: 43_200_000 };
+    expect(await delayOf(9, backoff)).toBe(43_200);
   });
 });
 

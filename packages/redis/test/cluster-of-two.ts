@@ -23,7 +23,7 @@ export async function clusterOfTwo() {
   return {
     admins,
     nodes,
-    connect: () => new Cluster(nodes),
+    connect: () => new Cluster(nodes, { redisOptions: { socketTimeout: 60_000 } }),
     async stop() {
       for (const admin of admins) admin.disconnect();
       await Promise.all(servers.map((server) => server.stop()));

@@ -74,8 +74,12 @@ export interface SimulatorOptions {
   maxInFlight?: number | undefined;
   /** Real milliseconds that the clock waits for a receiver before it advances: 1,000 by default. */
   patience?: number | undefined;
-  /** Deliveries to keep: 100,000 by default. Beyond it, the oldest finished ones are removed. */
-  keepDeliveries?: number | undefined;
+  /**
+   * How many deliveries, calls, emails, messages and activities are kept, of each kind: 100,000 by
+   * default. Beyond it, the oldest ones are removed. A delivery that has yet to be sent, and a call that
+   * goes on or waits for its recording, are kept.
+   */
+  keepRecords?: number | undefined;
   /** Allows deliveries to other machines: `false` by default. */
   allowExternal?: boolean | undefined;
   /** TLS options for https receivers: `ca`, `rejectUnauthorized`. */
@@ -134,7 +138,7 @@ const OPTIONS = z.strictObject({
   slowBodyMs: z._default(whole(0, 60_000), 200),
   maxInFlight: z._default(whole(1, 10_000), 64),
   patience: z._default(whole(1, 600_000), 1_000),
-  keepDeliveries: z._default(whole(1), 100_000),
+  keepRecords: z._default(whole(1), 100_000),
   allowExternal: z._default(flag(), false),
   tls: z._default(anyObject<TlsOptions>(), {}),
   apiToken: z.optional(text()),

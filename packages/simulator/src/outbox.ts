@@ -1,5 +1,6 @@
 import type { Directory } from './activity/directory.ts';
 import type { SimulatorClock } from './clock/clock.ts';
+import type { Settings } from './options.ts';
 import { Records, type ChangeEmitter } from './records.ts';
 import type { PauseReason, Rule } from './rules/rule.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -27,6 +28,7 @@ interface Parts {
   readonly clock: SimulatorClock;
   readonly directory: Directory;
   readonly random: SeededRandom;
+  readonly settings: Pick<Settings, 'keepRecords'>;
 }
 
 /**
@@ -40,10 +42,13 @@ export class Outbox {
 
   constructor(simulation: Parts) {
     this.#simulation = simulation;
-    this.#mails = new Records('mail', simulation.changes);
+    this.#mails = new Records('mail', simulation.changes, {
+      keep: simulation.settings.keepRecords,
+      isFinished: () => true,
+    });
   }
 
-  /** All emails, the oldest first. */
+  /** The emails that are kept, the oldest first. */
   list(): Mail[] {
     return this.#mails.list();
   }
@@ -53,7 +58,7 @@ export class Outbox {
     const { clock, directory, random } = this.#simulation;
     const people = rule.scope === 'workspace' ? directory.admins() : [directory.user(rule.ownerId)];
     this.#mails.put({
-      _id: random.id('mail', this.#mails.size),
+      _id: random.id('mail', this.#mails.created),
       sentAt: clock.now(),
       to: people.map((person) => person.email),
       subject: `Your rule "${rule.name}" is paused`,

@@ -24,27 +24,36 @@ export class ChangeEmitter {
   }
 }
 
+/** How many records of a kind are kept, and which of them may be removed. */
+interface Keeping<Row> {
+  readonly keep: number;
+  /** Called for the oldest ones, until one may be removed. */
+  readonly isFinished: (row: Row) => boolean;
+  readonly onRemoved?: (row: Row) => void;
+}
+
 /** The records of one kind, in the order of creation. They are immutable: a change replaces one. */
 export class Records<Row extends { readonly _id: string }> {
   readonly #kind: Change['kind'];
   readonly #changes: ChangeEmitter;
+  readonly #keeping: Keeping<Row> | undefined;
   readonly #rows = new Map<string, Row>();
+  #created = 0;
 
-  constructor(kind: Change['kind'], changes: ChangeEmitter) {
+  /** @param keeping all are kept without it */
+  constructor(kind: Change['kind'], changes: ChangeEmitter, keeping?: Keeping<Row>) {
     this.#kind = kind;
     this.#changes = changes;
+    this.#keeping = keeping;
   }
 
-  get size(): number {
-    return this.#rows.size;
+  /** How many records were created, also those that are gone. */
+  get created(): number {
+    return this.#created;
   }
 
   list(): Row[] {
     return [...this.#rows.values()];
-  }
-
-  values(): Iterable<Row> {
-    return this.#rows.values();
   }
 
   find(id: string): Row | undefined {
@@ -59,8 +68,13 @@ export class Records<Row extends { readonly _id: string }> {
   }
 
   put(row: Row): Row {
+    const isNew = !this.#rows.has(row._id);
     this.#rows.set(row._id, row);
     this.#changes.emit(this.#kind, row._id);
+    if (isNew) {
+      this.#created++;
+      this.#removeOldest();
+    }
     return row;
   }
 
@@ -72,6 +86,17 @@ export class Records<Row extends { readonly _id: string }> {
   /** Removes all records. The caller reports a reset. */
   clear(): void {
     this.#rows.clear();
+    this.#created = 0;
+  }
+
+  #removeOldest(): void {
+    if (!this.#keeping || this.#rows.size <= this.#keeping.keep) return;
+    for (const row of this.#rows.values()) {
+      if (!this.#keeping.isFinished(row)) continue;
+      this.delete(row._id);
+      this.#keeping.onRemoved?.(row);
+      return;
+    }
   }
 }
 

@@ -50,7 +50,7 @@ export class Simulation {
     );
     this.chaos = new Chaos(changes, settings.chaos);
     this.secrets = new Secrets(this.random, changes);
-    this.log = new DeliveryLog(changes, settings.keepDeliveries);
+    this.log = new DeliveryLog(changes, settings.keepRecords);
     this.send = httpSender(settings.tls);
     this.rules = new Rules(this);
     this.outbox = new Outbox(this);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Simulator } from '@call-webhooks/simulator';
 import { STARTED_AT, testResources } from './support/test-resources.ts';
 
 const open = testResources();
@@ -49,6 +50,43 @@ describe('a manual clock', () => {
     await clock.runUntilIdle();
     expect(clock.nextDueAt()).toBeUndefined();
     expect(deliveries.counts()).toEqual({ acknowledged: 3 });
+  });
+
+  /** What an answered attempt, and a delivery that is not sent any more, leave on the clock. */
+  test.each<[string, (simulator: Simulator, ruleId: string) => unknown]>([
+    ['an attempt was answered', () => undefined],
+    ['its receiver answers nobody, and the simulator is reset', (simulator) => simulator.reset()],
+    ['its rule is paused', ({ rules }, ruleId) => rules.pause(ruleId)],
+    ['its rule is removed', ({ rules }, ruleId) => rules.remove(ruleId)],
+    [
+      'its action is removed',
+      ({ rules }, ruleId) => rules.removeAction(ruleId, rules.get(ruleId).actions[0]!._id),
+    ],
+  ])('nothing is due once %s', async (what, end) => {
+    const simulator = await open.simulator({ patience: 1 });
+    const { clock, calls, deliveries, rules } = simulator;
+    const answered = what.startsWith('an attempt') ? 200 : 500;
+    const receiver = await open.receiver(what.includes('nobody') ? () => undefined : answered);
+    const { _id } = rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    calls.start();
+    await receiver.arrived();
+    if (!what.includes('nobody')) await deliveries.settled();
+    end(simulator, _id);
+    await deliveries.settled();
+    expect(clock.nextDueAt()).toBeUndefined();
+    expect(await clock.next()).toBe(false);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('a reset takes back its time, and all that was planned', async () => {
+    const simulator = await open.simulator();
+    const { clock, calls } = simulator;
+    calls.place({ durationSeconds: 60 });
+    await clock.advance('30s');
+    simulator.reset();
+    expect([clock.now(), clock.nextDueAt()]).toEqual([STARTED_AT, undefined]);
+    await clock.advance('1h');
+    expect(calls.list()).toEqual([]);
   });
 
   test('takes turns one after the other', async () => {

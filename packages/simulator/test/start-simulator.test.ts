@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { sign, verify } from '@call-webhooks/core';
 import * as simulator from '@call-webhooks/simulator';
@@ -104,6 +105,40 @@ describe('a simulator', () => {
     await receiver.arrived();
     return { simulator, receiver };
   }
+
+  test.each<[string, (response: ServerResponse, count: number) => unknown]>([
+    ['are acknowledged', (response) => response.end()],
+    ['fail', (response) => response.writeHead(500).end()],
+    ['break', (response) => response.destroy()],
+    ['are of a rule that is paused meanwhile', (response) => response.writeHead(404).end()],
+  ])(
+    'maxInFlight: never more at once, and each makes room for the next when they %s',
+    async (what, respond) => {
+      const simulator = await open.simulator({ maxInFlight: 2, maxAttempts: 2 });
+      let atOnce = 0;
+      let most = 0;
+      const receiver = await open.receiver(async (_received, response, count) => {
+        most = Math.max(most, ++atOnce);
+        await receiver.arrived(2);
+        atOnce--;
+        respond(response, count);
+      });
+      const { url } = receiver;
+      simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+      for (let placed = 0; placed < 9; placed++) simulator.calls.start();
+      await simulator.deliveries.settled();
+      const isPaused = what.includes('paused');
+      if (!isPaused) expect(receiver.received).toHaveLength(9);
+      receiver.respond = (_received, response) => void response.end();
+      for (const { _id } of simulator.rules.list()) simulator.rules.resume(_id);
+      for (let placed = 0; placed < 9; placed++) simulator.calls.start();
+      await simulator.clock.runUntilIdle();
+      const { acknowledged = 0, failed = 0, dropped = 0 } = simulator.deliveries.counts();
+      expect(acknowledged + failed + dropped).toBe(18);
+      expect(acknowledged).toBe(isPaused ? 9 : 18);
+      expect(most).toBe(2);
+    },
+  );
 
   test('after close nothing is sent any more, not even what stood in line', async () => {
     const { simulator, receiver } = await busy();

@@ -45,6 +45,31 @@ describe('createSqliteWorker', () => {
     expect(test.runs.at(-1)).toBe('call-1 21');
   });
 
+  it('counts a job whose lease ran out as waiting, and one whose delay is over', async () => {
+    const go = deferred();
+    const worker = work(
+      (callId) => {
+        if (callId === 'failing') throw new Error('the CRM is down');
+        return go.promise;
+      },
+      { leaseFor: 60_000, concurrency: 2, backoff: { initialDelay: 120_000 } },
+    );
+    await test.queue.enqueue(queuedCall('hanging'));
+    await test.queue.enqueue(queuedCall('failing'));
+    const stats = async () => {
+      const { waiting, running, delayed } = await test.queue.stats();
+      return { waiting, running, delayed };
+    };
+    await waitFor(async () => (await worker.stats()).delayed === 1);
+    expect(await stats()).toEqual({ waiting: 0, running: 1, delayed: 1 });
+    worker.pause();
+    test.ahead = 60_001;
+    expect(await stats()).toEqual({ waiting: 1, running: 0, delayed: 1 });
+    test.ahead = 150_000; // the delay has a jitter
+    expect(await stats()).toEqual({ waiting: 2, running: 0, delayed: 0 });
+    go.resolve();
+  });
+
   it('releases jobs that do not end in time at shutdown, and can not settle them afterwards', async () => {
     const started = deferred();
     const aborted = deferred();

@@ -46,7 +46,7 @@ describeWithProgram('redis-server', 'with the Redis store on a real server', () 
     jest.useRealTimers();
     server = await redisServer();
     await server.start();
-    client = new Redis(server.port, '127.0.0.1');
+    client = new Redis(server.port, '127.0.0.1', { socketTimeout: 60_000 });
   });
   afterAll(async () => {
     client.disconnect();

@@ -12,6 +12,7 @@ import {
   serveLocally,
   startSender,
   waitFor,
+  collectingLogger,
 } from '@call-webhooks/contract-tests';
 import { generateSecret } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
@@ -67,7 +68,10 @@ describeWithProgram('caddy', 'Caddy, configured as in docs/proxies', () => {
 
 function tests(proxy: string, config: string): void {
   test('forwards deliveries byte for byte', async () => {
-    const handler = createNodeHandler({ secret, on: { 'call:completed': () => undefined } });
+    const handler = createNodeHandler({
+      ...{ secret, logger: collectingLogger() },
+      on: { 'call:completed': () => undefined },
+    });
     const { at } = await behind(proxy, config, (request, response) => {
       void handler(request, response);
     });

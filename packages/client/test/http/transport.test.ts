@@ -1,3 +1,6 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import type { Client } from '../../src/client.ts';
 import { describe, expect, test } from '@jest/globals';
 import { ApiError, NetworkError, TimeoutError } from '../../src/errors.ts';
 import { createTransport } from '../../src/http/transport.ts';
@@ -158,6 +161,62 @@ describe('an abort', () => {
     const signal = AbortSignal.abort(new Error('early'));
     await expect(testClient(server.origin).events.list({ signal })).rejects.toThrow('early');
     expect(server.requests).toEqual([]);
+  });
+});
+
+/** What is done with the caller's signal, and how it ends. */
+const USES: [string, (client: Client, signal: AbortSignal) => Promise<unknown>][] = [
+  ['a page', ({ events }, signal) => events.list({ signal })],
+  ['the first of many events', ({ events }, signal) => events.iterate({ signal }).next()],
+  [
+    'a recording that is read',
+    async ({ calls }, signal) =>
+      new Response((await calls.recording('c', { signal })).body).arrayBuffer(),
+  ],
+  [
+    'a recording that is cancelled',
+    async ({ calls }, signal) => (await calls.recording('c', { signal })).body.cancel(),
+  ],
+  [
+    'a rotated secret',
+    ({ rules }, signal) => rules.rotateSigningSecret('rule', 'action', { signal }),
+  ],
+];
+const json: Handler = (_, response) =>
+  sendJson(response, { results: [], secret: TOKEN }, 200, { 'content-type': 'audio/json-lines' });
+
+const withoutToken = { apiToken: () => Promise.reject(new Error('locked')) };
+const ENDS: Record<string, () => Handler> = {
+  'was answered': () => json,
+  'failed twice, and was answered then': () =>
+    flaky(2, (_, response) => sendJson(response, {}, 503)),
+  'broke twice, and was answered then': () => flaky(2, (_, response) => void response.destroy()),
+  'failed each time': () => (_, response) => sendJson(response, {}, 503),
+  'was refused': () => (_, response) => sendJson(response, {}, 403),
+  'came as a page of HTML': () => (_, response) =>
+    void response.setHeader('content-type', 'text/html').end('<p>'),
+  'broke in the middle': () => (_, response) =>
+    void response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy()),
+  'was never answered': () => () => undefined,
+  'had no token': () => json,
+};
+
+describe.each(USES)('%s lets go of the signal of its caller', (_what, use) => {
+  test.each(Object.keys(ENDS))('once it %s', async (end) => {
+    server.answer = ENDS[end]!();
+    const clock = new TestClock();
+    const options = { clock, retries: 2, ...(end === 'had no token' && withoutToken) };
+    const { signal } = new AbortController();
+    const used = { isOver: false };
+    void use(testClient(server.origin, options), signal)
+      .catch(() => undefined)
+      .then(() => (used.isOver = true));
+    while (!used.isOver) {
+      await setImmediate();
+      if (end === 'was never answered' && server.requests.length > 0) clock.expire();
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(clock.armed).toBe(0);
   });
 });
 

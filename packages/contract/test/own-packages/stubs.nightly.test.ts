@@ -19,15 +19,18 @@ const PAIRS = [
   ...['CallStarted', 'CallCompleted', 'CallRecordingAvailable'].map(
     (name) => [name, `Sent<core.${name}Event>`] as const,
   ),
-  ...[
-    'Unopened',
-    'Opened',
-    'Clicked',
-    'Downloaded',
-    'Replied',
-    'MeetingConfirmed',
-    'PollVoted',
-  ].map((name) => [`${name}Event`, `client.${name}Event`] as const),
+  ...['Opened', 'Clicked', 'Downloaded'].map(
+    (name) => [`${name}Event`, `client.${name}Event`] as const,
+  ),
+  ...Object.entries({
+    Unopened: 'unopened',
+    Replied: 'replied',
+    MeetingConfirmed: 'meetinginvites:confirmed',
+    PollVoted: 'poll:voted',
+  }).map(
+    ([name, action]) =>
+      [`${name}Event`, `client.PlainEvent & { readonly action: '${action}' }`] as const,
+  ),
 ];
 
 /** `true` is assignable to each constant only if the two types are assignable both ways. */

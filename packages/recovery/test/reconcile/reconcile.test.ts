@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
-import {
-  type CallsClient,
-  reconcile,
-  type ReconcileResult,
-  SETTLE_FOR_MS,
-} from '@call-webhooks/recovery';
+import { memoryDeadLetters } from '@call-webhooks/core';
+import { type CallsClient, reconcile, type ReconcileResult } from '@call-webhooks/recovery';
 import { call, listing, clock, oldReceiver, since } from '../support/call-lists.ts';
-import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
+import { HOUR, STARTED_AT, startWorld } from '../support/world.ts';
 
 describe('reconcile', () => {
   const since = new Date(STARTED_AT);
@@ -203,111 +198,6 @@ describe('reconcile', () => {
     });
     for (const callId of [recorded, other])
       expect(events).toContainEqual({ eventName: 'call:started', callId });
-  });
-});
-
-describe('the window', () => {
-  const since = new Date(STARTED_AT);
-  const NOTHING = {
-    ...{ seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0 },
-    ...{ failed: 0, ignored: 0, skipped: 0, stoppedEarly: false },
-  };
-
-  it('is refused if it is longer than the store remembers, with both numbers', async () => {
-    const simulated = await startWorld();
-    const { simulator, client, clock, receiver } = simulated;
-    await simulator.clock.advance('3d');
-    const refused = reconcile({ client, receiver, since, clock });
-    await expect(refused).rejects.toThrow(
-      /begins 72.2 hours \(259800000 ms\) ago, but the store remembers .* 24 hours \(86400000 ms\) only/,
-    );
-    await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
-    await expect(refused).rejects.toThrow(/recovery\.html#the-window$/);
-    await expect(
-      reconcile({ client, receiver, clock, since: undefined as unknown as Date }),
-    ).rejects.toThrow(/since: .*recovery\.html#reconcile$/);
-    await expect(
-      reconcile({ client, receiver, store: {}, since: new Date(clock.now() - 1), clock }),
-    ).rejects.toThrow('rememberFor');
-  });
-
-  it('is refused by a store in memory that was created later', async () => {
-    const { simulator, client, receiver: old, clock } = await startWorld();
-    await simulator.clock.advance('2h');
-    const store = memoryStore({ now: () => clock.now() });
-    await simulator.clock.advance('30m');
-    const begins = (ago: number) =>
-      reconcile({ client, receiver: old, store, since: new Date(clock.now() - ago), clock });
-    await expect(begins(HOUR)).rejects.toThrow('30 minutes (1800000 ms) only');
-    expect(await begins(30 * MINUTE)).toEqual(NOTHING);
-  });
-
-  it('leaves out calls that the store forgets while it runs', async () => {
-    const { simulator, client, receiver, ruleId, runs, clock, place } = await startWorld({
-      simulator: { pageSize: 5 },
-    });
-    simulator.rules.pause(ruleId);
-    await place(10);
-    await simulator.clock.advance(24 * HOUR - 12 * MINUTE);
-    let minutes = 0;
-    const result = await reconcile({
-      ...{ client, receiver, concurrency: 1 },
-      since: new Date(STARTED_AT + 10 * MINUTE),
-      // Each look at the clock is a minute later: the oldest calls come last.
-      clock: { ...clock, now: () => clock.now() + Math.max(0, ++minutes - 3) * MINUTE },
-    });
-    expect(result.seen).toBe(10);
-    expect(result.skipped).toBeGreaterThan(1);
-    expect(result.handled + result.skipped).toBe(10);
-    expect(runs).toHaveLength(result.handled);
-  });
-
-  it('must have a beginning before its end', async () => {
-    const { client, receiver, clock } = await startWorld();
-    const until = since;
-    await expect(reconcile({ client, receiver, since, until, clock })).rejects.toThrow(
-      'before until',
-    );
-  });
-
-  it('ends 10 minutes ago by default: a webhook that failed comes again, with its data', async () => {
-    const events: object[] = [];
-    let isDown = true;
-    const onCompleted = (event: object) => {
-      if (isDown) throw new Error('the CRM is down');
-      events.push(event);
-    };
-    const world = await startWorld({ receiver: { on: { 'call:completed': onCompleted } } });
-    const { simulator, client, receiver, clock } = world;
-    const [callId] = await world.place(1);
-    expect(simulator.deliveries.counts()).toEqual({ waiting: 1 });
-    isDown = false;
-    expect(await reconcile({ client, receiver, since, clock })).toEqual(NOTHING);
-    await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
-    expect(events).toHaveLength(1);
-    expect(Object.keys(events[0] ?? {}).length).toBeGreaterThan(2);
-    expect(events[0]).toMatchObject({ callId });
-    await simulator.clock.advance(SETTLE_FOR_MS);
-    expect(await reconcile({ client, receiver, since, clock })).toMatchObject({
-      seen: 1,
-      known: 1,
-    });
-  });
-
-  it('ends later if it is told to, but not in the future', async () => {
-    const world = await startWorld();
-    const { simulator, client, receiver, ruleId, clock } = world;
-    simulator.rules.pause(ruleId);
-    await world.place(3);
-    const run = (until?: Date) => reconcile({ client, receiver, since, until, clock });
-    expect(await run()).toEqual(NOTHING);
-    expect(await run(new Date(clock.now() - MINUTE))).toMatchObject({ seen: 2, handled: 2 });
-    expect(await run(new Date(clock.now() + HOUR))).toMatchObject({
-      seen: 3,
-      handled: 1,
-      known: 2,
-    });
   });
 });
 

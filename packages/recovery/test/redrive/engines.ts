@@ -19,7 +19,7 @@ const logger = { warn: () => undefined, error: () => undefined };
 /** Opens the events and dead letters of a server or file. */
 export async function openEngine(name: EngineName, url: string): Promise<Engine> {
   if (name === 'redis') {
-    const redis = new Redis(url);
+    const redis = new Redis(url, { socketTimeout: 60_000 });
     return {
       ...{ store: redisStore(redis), deadLetters: redisDeadLetters(redis, { logger }) },
       async close() {

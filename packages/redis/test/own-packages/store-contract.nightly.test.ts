@@ -52,7 +52,9 @@ describeWithProgram(
       name: 'redisStore over a Cluster of ioredis',
       without: WITHOUT,
       open() {
-        const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
+        const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
+          redisOptions: { socketTimeout: 60_000 },
+        });
         const close = async () => {
           cluster.disconnect();
         };

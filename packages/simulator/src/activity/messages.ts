@@ -7,6 +7,7 @@ import type {
 import * as z from 'zod/mini';
 import type { SimulatorClock } from '../clock/clock.ts';
 import { anyObject, checked, SimulatorError, text } from '../errors.ts';
+import type { Settings } from '../options.ts';
 import { Records, type ChangeEmitter } from '../records.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Directory } from './directory.ts';
@@ -113,6 +114,7 @@ interface Parts {
   readonly clock: SimulatorClock;
   readonly directory: Directory;
   readonly random: SeededRandom;
+  readonly settings: Pick<Settings, 'keepRecords'>;
 }
 
 /** Messages and their activities: the content of `GET /v1/events`. */
@@ -120,18 +122,25 @@ export class Messages {
   readonly #simulation: Parts;
   readonly #messages: Records<Message>;
   #activities: Activity[] = [];
+  #recorded = 0;
 
   constructor(simulation: Parts) {
     this.#simulation = simulation;
-    this.#messages = new Records('message', simulation.changes);
+    this.#messages = new Records('message', simulation.changes, {
+      keep: simulation.settings.keepRecords,
+      isFinished: () => true,
+      onRemoved: ({ _id }) => {
+        this.#activities = this.#activities.filter(({ messageId }) => messageId !== _id);
+      },
+    });
   }
 
-  /** All messages, the oldest first. */
+  /** The messages that are kept, the oldest first. */
   list(): Message[] {
     return this.#messages.list();
   }
 
-  /** The activities of all messages, the oldest first. */
+  /** The activities that are kept, the oldest first. */
   activities(): readonly Activity[] {
     return this.#activities;
   }
@@ -159,7 +168,7 @@ export class Messages {
       throw new SimulatorError('invalid-input', 'A message needs a recipient.');
     checkKnown('template', origin.templateId, templates);
     checkKnown('sequence', origin.sequenceId, sequences);
-    const number = this.#messages.size;
+    const number = this.#messages.created;
     return this.#messages.put({
       _id: random.id('message', number),
       threadId: threadId ?? random.id('thread', number),
@@ -178,20 +187,21 @@ export class Messages {
    *   unknown action
    */
   record(messageId: string, input: ActivityInput): Activity {
-    const { clock, random, changes } = this.#simulation;
+    const { clock, random, changes, settings } = this.#simulation;
     const { recipients } = this.get(messageId);
     const { recipientEmail = recipients[0]?.email, ...given } = checked(ACTIVITY, input);
     const recipient = recipients.find(({ email }) => email === recipientEmail);
     if (!recipient)
       throw new SimulatorError('not-found', 'The message has no recipient with this address.');
     const activity: Activity = {
-      _id: random.id('activity', this.#activities.length),
+      _id: random.id('activity', this.#recorded++),
       messageId,
       at: clock.now(),
       recipientEmail: recipient.email,
       ...activityDefaults(given),
     };
     this.#activities.push(activity);
+    if (this.#activities.length > settings.keepRecords) this.#activities.shift();
     changes.emit('message', messageId);
     return activity;
   }
@@ -200,6 +210,7 @@ export class Messages {
   clear(): void {
     this.#messages.clear();
     this.#activities = [];
+    this.#recorded = 0;
   }
 }
 

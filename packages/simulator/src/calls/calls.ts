@@ -56,7 +56,7 @@ interface Parts {
   readonly directory: Directory;
   readonly dispatcher: EventDispatcher;
   readonly random: SeededRandom;
-  readonly settings: Pick<Settings, 'recordingFirst'>;
+  readonly settings: Pick<Settings, 'recordingFirst' | 'keepRecords'>;
 }
 
 /** The calls of the simulated dialer. */
@@ -66,10 +66,14 @@ export class Calls {
 
   constructor(simulation: Parts) {
     this.#simulation = simulation;
-    this.#calls = new Records('call', simulation.changes);
+    this.#calls = new Records('call', simulation.changes, {
+      keep: simulation.settings.keepRecords,
+      isFinished: ({ loggedAt, recorded, recording }) =>
+        loggedAt !== undefined && (!recorded || recording !== undefined),
+    });
   }
 
-  /** All calls, the oldest first. */
+  /** The calls that are kept, the oldest first. */
   list(): Call[] {
     return this.#calls.list();
   }
@@ -145,7 +149,7 @@ export class Calls {
 
   #create(input: CallInput, plannedMs?: number): Call {
     const { clock, random, directory, dispatcher } = this.#simulation;
-    const number = this.#calls.size;
+    const number = this.#calls.created;
     const person = PEOPLE[random.whole(0, PEOPLE.length - 1, 'person', number)] ?? PEOPLE[0];
     const { calledEmail = person.email, calledName = person.name } = input;
     const now = clock.now();
@@ -166,7 +170,7 @@ export class Calls {
     dispatcher.dispatch('call:started', call);
     if (plannedMs !== undefined)
       clock.at(now + plannedMs, () => {
-        if (this.get(call._id).state === 'ongoing') this.end(call._id);
+        if (this.find(call._id)?.state === 'ongoing') this.end(call._id);
       });
     return call;
   }

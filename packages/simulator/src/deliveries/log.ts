@@ -13,15 +13,16 @@ const FINISHED: readonly DeliveryState[] = ['acknowledged', 'failed', 'dropped']
 
 /** All deliveries, in the order of creation, and the number in each state. */
 export class DeliveryLog {
-  readonly #keep: number;
   readonly #deliveries: Records<Delivery>;
   readonly #counts = new Map<DeliveryState, number>();
-  #created = 0;
 
   /** @param keep how many deliveries to keep; beyond it, the oldest finished one is removed */
   constructor(changes: ChangeEmitter, keep: number) {
-    this.#deliveries = new Records('delivery', changes);
-    this.#keep = keep;
+    this.#deliveries = new Records('delivery', changes, {
+      keep,
+      isFinished: ({ state }) => FINISHED.includes(state),
+      onRemoved: ({ state }) => this.#count(state, -1),
+    });
   }
 
   list(filter: DeliveryFilter = {}): Delivery[] {
@@ -44,9 +45,7 @@ export class DeliveryLog {
 
   /** @param make is given how many deliveries were created before */
   add(make: (created: number) => Delivery): Delivery {
-    const delivery = this.put(make(this.#created++));
-    if (this.#deliveries.size > this.#keep) this.#removeOldest();
-    return delivery;
+    return this.put(make(this.#deliveries.created));
   }
 
   put(delivery: Delivery): Delivery {
@@ -64,19 +63,9 @@ export class DeliveryLog {
   clear(): void {
     this.#deliveries.clear();
     this.#counts.clear();
-    this.#created = 0;
   }
 
   #count(state: DeliveryState, by: 1 | -1): void {
     this.#counts.set(state, (this.#counts.get(state) ?? 0) + by);
-  }
-
-  #removeOldest(): void {
-    for (const { _id, state } of this.#deliveries.values()) {
-      if (!FINISHED.includes(state)) continue;
-      this.#deliveries.delete(_id);
-      this.#count(state, -1);
-      return;
-    }
   }
 }

@@ -1,26 +1,79 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { getEvents } from '../support/rest.ts';
 import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
 
-test('keepDeliveries: the oldest finished ones are removed, also from the counts', async () => {
-  const simulator = await open.simulator({ keepDeliveries: 3 });
-  let status = 500;
-  const receiver = await open.receiver((_request, response) => {
-    response.writeHead(status).end();
-  });
-  simulator.rules.forwardTo(receiver.url);
-  simulator.calls.place({ durationSeconds: 10 });
-  const [waiting] = simulator.deliveries.list();
-  await simulator.clock.advance('1s');
-  expect(simulator.deliveries.list()).toMatchObject([{ _id: waiting!._id, state: 'waiting' }]);
-  status = 200;
-  for (let call = 0; call < 4; call++) {
+describe('keepRecords', () => {
+  test('the oldest finished deliveries are removed, also from the counts', async () => {
+    const simulator = await open.simulator({ keepRecords: 3 });
+    let status = 500;
+    const receiver = await open.receiver((_request, response) => {
+      response.writeHead(status).end();
+    });
+    simulator.rules.forwardTo(receiver.url);
     simulator.calls.place({ durationSeconds: 10 });
-    await simulator.clock.advance('20s');
-    expect(simulator.deliveries.list().length).toBeLessThanOrEqual(3);
-  }
-  // One that has yet to be sent is kept, however old it is.
-  expect(simulator.deliveries.list()[0]).toMatchObject({ _id: waiting!._id, state: 'waiting' });
-  expect(simulator.deliveries.counts()).toEqual({ waiting: 1, acknowledged: 2 });
+    const [waiting] = simulator.deliveries.list();
+    await simulator.clock.advance('1s');
+    expect(simulator.deliveries.list()).toMatchObject([{ _id: waiting!._id, state: 'waiting' }]);
+    status = 200;
+    for (let call = 0; call < 4; call++) {
+      simulator.calls.place({ durationSeconds: 10 });
+      await simulator.clock.advance('20s');
+      expect(simulator.deliveries.list().length).toBeLessThanOrEqual(3);
+    }
+    // One that has yet to be sent is kept, however old it is.
+    expect(simulator.deliveries.list()[0]).toMatchObject({ _id: waiting!._id, state: 'waiting' });
+    expect(simulator.deliveries.counts()).toEqual({ waiting: 1, acknowledged: 2 });
+  });
+
+  test('the oldest calls are removed, but for those that go on or wait for their recording', async () => {
+    const { calls, clock } = await open.simulator({ keepRecords: 2 });
+    const ongoing = calls.start();
+    const recorded = calls.place({ durationSeconds: 10, recorded: true });
+    await clock.advance('10s');
+    expect(calls.get(recorded._id)).not.toHaveProperty('recording');
+    for (let call = 0; call < 3; call++) {
+      calls.end(calls.place({ recorded: false, durationSeconds: 3_600 })._id);
+      await clock.advance('500ms');
+    }
+    expect(calls.list()).toMatchObject([{ _id: ongoing._id }, { _id: recorded._id }, {}]);
+    await clock.runUntilIdle(); // the ends that were planned for calls that are gone
+    const newest = ['a', 'b'].map(() => calls.place({ recorded: false })._id);
+    expect(calls.list().map(({ _id }) => _id)).toEqual([ongoing._id, ...newest]);
+    await clock.runUntilIdle();
+    expect(new Set(calls.list().map(({ _id }) => _id)).size).toBe(calls.list().length);
+    expect(calls.get(ongoing._id).state).toBe('ongoing');
+  });
+
+  test('the oldest emails are removed', async () => {
+    const simulator = await open.simulator({ keepRecords: 2, maxAttempts: 1 });
+    const { url } = await open.receiver(500);
+    const names = ['one', 'two', 'three'];
+    for (const name of names)
+      simulator.rules.create({ name, trigger: 'call:started', actions: [{ url }] });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    const mails = simulator.outbox.list();
+    expect(mails).toHaveLength(2);
+    expect(new Set(mails.map(({ _id }) => _id)).size).toBe(2);
+  });
+
+  test('the oldest messages are removed with their activities, and the oldest activities', async () => {
+    const simulator = await open.simulator({ keepRecords: 3 });
+    const { messages } = simulator;
+    const send = (subject: string) => messages.send({ subject, to: 'a@customer.example' })._id;
+    const [gone, ...kept] = ['one', 'two', 'three'].map(send);
+    messages.record(gone!, { action: 'clicked' });
+    messages.record(kept[0]!, { action: 'opened' });
+    const last = send('four');
+    expect(messages.list().map(({ _id }) => _id)).toEqual([...kept, last]);
+    expect(messages.activities()).toMatchObject([{ messageId: kept[0] }]);
+    for (let at = 0; at < 3; at++) messages.record(last, { action: 'replied' });
+    const activities = messages.activities();
+    expect(activities.map(({ messageId }) => messageId)).toEqual([last, last, last]);
+    expect(new Set(activities.map(({ _id }) => _id)).size).toBe(3);
+    const { results } = await getEvents(simulator);
+    expect(results.map(({ subject }) => subject)).not.toContain('one');
+  });
 });
