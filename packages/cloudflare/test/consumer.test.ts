@@ -133,6 +133,21 @@ describe('what an instance remembers of a message', () => {
     expect(runs).toEqual([attempt]);
   });
 
+  it('counts from when it last came, for those that come again and again', async () => {
+    const runs: number[] = [];
+    const { deliver, consume } = batches({
+      on: { 'call:completed': (_event, context) => void runs.push(context.attempt) },
+    });
+    setLate(true);
+    await consume(late(['first']));
+    await consume(late(ids(9_999)));
+    await deliver(delivery('first'), 2, 'first');
+    await consume(late(['newest']));
+    setLate(false);
+    await deliver(delivery('first'), 3, 'first');
+    expect(runs).toEqual([1]);
+  });
+
   it('is forgotten once its job is done: Cloudflare may deliver it again', async () => {
     const runs: number[] = [];
     const { deliver } = batches({
