@@ -68,6 +68,20 @@ describeWithProgram('redis-server', 'dead-letters of Redis', () => {
       await server.stop();
     }
   });
+
+  test('in a database that the server does not have are an error that says so', async () => {
+    const server = await redisServer();
+    await server.start();
+    try {
+      const url = `redis://127.0.0.1:${String(server.port)}/99`;
+      const { code, stderr } = await run(['dead-letters', 'list', '--store', url]);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(/^error: The store failed: .*DB index/);
+      expect(stderr).toContain('Check the number of the database');
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
 describeWithProgram('redis-server', 'dead-letters of a Redis cluster', () => {

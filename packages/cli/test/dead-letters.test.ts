@@ -35,6 +35,24 @@ describe('dead-letters list and show', () => {
     expect((await run(['dead-letters', 'list', ...since], { env })).stderr).toContain('no such');
   });
 
+  test('--since has what failed at that time, and --until does not', async () => {
+    const made = await setup();
+    const { env } = made;
+    await fill(made, 3); // at second 0, 1 and 2
+    const at = (second: number) => `2026-01-02T03:04:0${second.toFixed(3)}Z`;
+    const secondsOf = async (...flags: string[]) => {
+      const { records } = await run(['dead-letters', 'list', ...flags, '--json'], { env });
+      return records().map(({ failedAt }) => new Date(String(failedAt)).getSeconds());
+    };
+    expect(await secondsOf('--since', at(1))).toEqual([1, 2]);
+    expect(await secondsOf('--since', at(1.001))).toEqual([2]);
+    expect(await secondsOf('--until', at(1))).toEqual([0]);
+    expect(await secondsOf('--until', at(1.001))).toEqual([0, 1]);
+    expect(await secondsOf('--since', at(1), '--until', at(1.001))).toEqual([1]);
+    const empty = await run(['dead-letters', 'list', '--since', at(1), '--until', at(1)], { env });
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('before --until') });
+  });
+
   test('groups them by cause, and lists and redrives those of one', async () => {
     const made = await setup();
     const { deadLetters, env, url, handled } = made;

@@ -1,11 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { didYouMean } from '../src/input/options.ts';
 import { setFields } from '../src/input/fields.ts';
 import { headerRecord, probabilities, wholeNumber } from '../src/input/options.ts';
-import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secrets.ts';
+import {
+  formatSecretFile,
+  givenSecrets,
+  parseSecretFile,
+  writeSecretFile,
+} from '../src/input/secrets.ts';
 import { targetUrl } from '../src/input/target.ts';
 import { isoTime, milliseconds, time } from '../src/input/time.ts';
 import { SECRET } from './support/receiver.ts';
@@ -187,6 +192,31 @@ describe('secret files', () => {
       /^Line 2 of f is not a signing secret\.$/,
     );
     expect(() => parseSecretFile('', 'f')).toThrow('There is no secret in f');
+  });
+
+  test.each(['until tomorrow', 'until 31.1.2026', 'until 2026-02-30', 'old, until', 'until: 5'])(
+    'an end that nobody can read is refused: # %s',
+    (comment) => {
+      expect(() => parseSecretFile(`\n${SECRET} # ${comment}\n`, 'f')).toThrow(
+        'Line 2 of f says until when its secret is valid, but this is no time.',
+      );
+    },
+  );
+
+  test('a secret verifies until its end, and not from then on', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+    const secretFile = join(folder, 'secrets');
+    const other = 'whsec_b3RoZXJvdGhlcm90aGVyb3RoZXI=';
+    const end = Date.parse('2026-01-02T03:04:05Z');
+    await writeSecretFile(secretFile, `${other}\n${SECRET} # until 2026-01-02T03:04:05Z\n`);
+    const given = () => givenSecrets({ env: {} } as never, { secretFile });
+    jest.setSystemTime(end - 1);
+    expect(await given()).toEqual([other, SECRET]);
+    jest.setSystemTime(end);
+    expect(await given()).toEqual([other]);
+    jest.useRealTimers();
+    rmSync(folder, { recursive: true });
   });
 
   test('only the owner may read the file', async () => {

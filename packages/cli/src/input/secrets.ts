@@ -124,6 +124,11 @@ function linesOf(content: string, path: string): { text: string; secrets: FileSe
     if (line === '' || line.startsWith('#') || isForeign) return { text, secrets: [] };
     const variable = ASSIGNMENT.exec(line)?.[1];
     const secrets = secretsIn(line.replace(ASSIGNMENT, ''), variable);
+    if (secrets?.some(({ expiresAt }) => Number.isNaN(expiresAt)))
+      throw badInput(
+        `Line ${String(at + 1)} of ${path} says until when its secret is valid, but this is no time.`,
+        'Write a time in ISO 8601 after "until", such as 2026-01-31T12:00Z, or remove the word.',
+      );
     if (secrets) return { text, secrets };
     throw badInput(
       `Line ${String(at + 1)} of ${path} is not a signing secret.`,
@@ -132,14 +137,18 @@ function linesOf(content: string, path: string): { text: string; secrets: FileSe
   });
 }
 
-/** The secrets of a line, or `undefined` if there is something else. A variable may be empty. */
+/**
+ * The secrets of a line, or `undefined` if there is something else. A variable may be empty. The end of a
+ * secret is `NaN` if nobody can read it.
+ */
 function secretsIn(line: string, variable: string | undefined): FileSecret[] | undefined {
   const [value = '', comment = ''] = line.split(/\s*#(.*)/);
   const texts = splitSecrets(value.replace(/^(["']?)(.*)\1$/, '$2'));
   if (texts.length === 0 && variable === undefined) return undefined;
   if (!texts.every((one) => SECRET.test(one))) return undefined;
   const actionId = /\baction\s+([^\s,;]+)/.exec(comment)?.[1];
-  const expiresAt = isoTime(/\buntil\s+(\S+)/.exec(comment)?.[1] ?? '');
+  const [until, end = ''] = /\buntil\b[\s:]*(\S*)/.exec(comment) ?? [];
+  const expiresAt = until === undefined ? undefined : (isoTime(end) ?? NaN);
   return texts.map((secret) => ({
     secret,
     ...(actionId !== undefined && { actionId }),

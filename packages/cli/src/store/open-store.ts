@@ -112,6 +112,10 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     'An older release made its tables: start the receiver once with this one.',
   ],
   [/3D000/, 'Check the name of the database in the URL.'],
+  [
+    /DB index|SELECT is not allowed/i,
+    'Check the number of the database, with which the URL ends: redis://HOST/0. Most servers have 0 to 15, and a cluster has 0 alone.',
+  ],
   [/NOTADB|not a database/i, 'Check the path: the file is no SQLite database.'],
   [
     /^MOVED|^CROSSSLOT/,
