@@ -60,7 +60,7 @@ export default tseslint.config(
   },
   {
     // Test code, wherever it is.
-    files: ['**/test/**', 'packages/{contract,store}-tests/src/**'],
+    files: ['**/test/**', 'packages/{contract-tests,store-tests}/src/**'],
     rules: {
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',

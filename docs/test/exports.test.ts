@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import * as core from '@call-webhooks/core';
 import * as node from '@call-webhooks/core/node';
 import * as stores from '@call-webhooks/core/stores';
+import * as storeTests from '@call-webhooks/store-tests';
 import * as express from '@call-webhooks/express';
 import * as fastify from '@call-webhooks/fastify';
 import * as hono from '@call-webhooks/adapters/hono';
@@ -27,6 +28,10 @@ it('every value of core is named in a page of the docs or in a README', () => {
 
 it('every value of core/stores is named in the pages for authors of stores and queues', () => {
   expect(missingIn(codeOf(['docs/stores.md', 'docs/queues.md']), stores)).toEqual([]);
+});
+
+it('every suite for stores and queues is named in their README', () => {
+  expect(missingIn(codeOf(['packages/store-tests/README.md']), storeTests)).toEqual([]);
 });
 
 it('the Express adapter exports what core exports, and its own', () => {

@@ -43,6 +43,7 @@ export const RUN_ELSEWHERE = [
   'docs/queues.md#1',
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/verification
+  'packages/store-tests/README.md#1', // run by node:test in packages/store-tests
   'packages/testing/README.md#1', // run by Vitest in packages/testing
   ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification

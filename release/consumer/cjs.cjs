@@ -20,6 +20,7 @@ const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
 const { postgresStore } = require('@call-webhooks/postgres');
+const { storeContractTests } = require('@call-webhooks/store-tests');
 const { sqliteStore } = require('@call-webhooks/sqlite');
 
 const secret = generateSecret();
@@ -32,6 +33,7 @@ assert.throws(() => sqliteStore({}), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 
+assert.equal(typeof storeContractTests, 'function');
 assert.equal(createVectors({ now: 0, seed: '' }).length, 8);
 assert.equal(event.oneOf.length, 3);
 instrument().close();

@@ -15,6 +15,7 @@ import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as nextPages } from '@call-webhooks/next/pages';
 import { startSimulator } from '@call-webhooks/simulator';
 import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { callCompleted, deliver } from '@call-webhooks/testing';
 
 type IsAny<Type> = 0 extends 1 & Type ? true : false;
@@ -36,6 +37,7 @@ typed<Awaited<ReturnType<typeof startSimulator>>['deliveries']>(false);
 typed<ReturnType<typeof createClient>['calls']>(false);
 typed<ReturnType<typeof createVectors>[number]>(false);
 typed<DeliverySummary>(false);
+typed<Parameters<typeof storeContractTests>[1]['without']>(false);
 typed<Awaited<ReturnType<typeof deliver>>['outcome']>(false);
 
 export const handlers = defineHandlers({

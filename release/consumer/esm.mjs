@@ -29,6 +29,7 @@ import { startSimulator } from '@call-webhooks/simulator';
 import { createVectors } from '@call-webhooks/contract';
 import signatures from '@call-webhooks/contract/vectors/signature.json' with { type: 'json' };
 import openapi from '@call-webhooks/contract/openapi.json' with { type: 'json' };
+import { storeContractTests } from '@call-webhooks/store-tests';
 import { sqliteStore } from '@call-webhooks/sqlite';
 
 const simulator = await startSimulator({ clock: 'manual' });
@@ -76,4 +77,12 @@ const [made] = createVectors({ now: 1_800_000_000_000, seed: 'call-webhooks' });
 assert.deepEqual(made.vectors, signatures.vectors);
 assert.ok(openapi.webhooks['call:completed']);
 instrument().close();
+const registered = [];
+const test = (name) => registered.push(name);
+const describe = (_name, define) => define();
+storeContractTests(
+  { describe, test, afterEach: test, before: test, after: test },
+  { name: 'a store', open: () => Promise.reject(new Error('not called')) },
+);
+assert.ok(registered.length > 40);
 console.log('ESM: runs');

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
@@ -48,6 +49,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     );
     const transactions = CLIENTS['pg']!(server.url, schema);
     return {
+      client: transactions.client,
       transact: transactions.transact,
       async committed(effect: string) {
         const count = `SELECT count(*)::int AS count FROM ${schema}.effects WHERE effect = $1`;
@@ -68,7 +70,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     });
 
   let queues = 0;
-  completeJobContractTests({
+  completeJobContractTests(runner, {
     name: 'pgBossQueue',
     async open({ maxRuns, concurrency }) {
       const name = `calls-${String(++queues)}`;

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { expect, it } from '@jest/globals';
 import { completeInContractTests } from '@call-webhooks/store-tests';
 import { postgresStore, type PostgresTransaction } from '../src/index.ts';
@@ -12,23 +13,9 @@ export function completeInTests(clients: Clients): void {
     const test = usePostgres();
 
     for (const [name, open] of Object.entries(clients)) {
-      completeInContractTests({
+      completeInContractTests(runner, {
         name,
         open: () => openWithEffects(test.pool, (schema) => open(test.server.url, schema)),
-      });
-
-      it(`refuses the client itself, and a transaction that has ended: ${name}`, async () => {
-        const opened = await openWithEffects(test.pool, (schema) => open(test.server.url, schema));
-        const claim = { webhookId: 'w', replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
-        await opened.store.admit({ ...claim, key: 'event', token: 'token' });
-        let ended: unknown;
-        await opened.transact(({ tx }) => Promise.resolve(void (ended = tx)));
-        for (const tx of [opened.root, ended])
-          await expect(async () =>
-            opened.store.completeIn(tx as PostgresTransaction, 'event', 'token'),
-          ).rejects.toThrow();
-        expect(await opened.store.complete('event', 'token')).toBe(true);
-        await opened.close();
       });
 
       it(`refuses a transaction on another database: ${name}`, async () => {

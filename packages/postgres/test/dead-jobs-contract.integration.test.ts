@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { afterEach, expect, it } from '@jest/globals';
 import { queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
 import { deadJobsContractTests } from '@call-webhooks/store-tests';
@@ -13,7 +14,7 @@ withPostgres('dead jobs of pg-boss', () => {
     for (const close of toClose.splice(0)) await close();
   });
 
-  deadJobsContractTests({
+  deadJobsContractTests(runner, {
     name: 'pgBossDeadJobs',
     keepsAttempts: true,
     async open({ maxRuns, concurrency }) {

@@ -11,7 +11,7 @@ export const CLIENTS: Clients = {
     const pool = new pg.Pool({ connectionString: url });
     pool.on('error', () => undefined); // the server may stop first
     return {
-      root: pool,
+      client: pool,
       async transact(work) {
         const client = await pool.connect();
         try {
@@ -34,7 +34,7 @@ export const CLIENTS: Clients = {
   'postgres.js'(url, schema) {
     const root = postgres(url, { onnotice: () => undefined });
     return {
-      root,
+      client: root,
       async transact(work) {
         await root.begin((sql) =>
           work({
@@ -49,7 +49,7 @@ export const CLIENTS: Clients = {
   'postgres.js with renamed columns'(url, schema) {
     const root = postgres(url, { transform: postgres.toPascal });
     return {
-      root,
+      client: root,
       async transact(work) {
         await root.begin((sql) =>
           work({ tx: sql, write: (effect) => sql.unsafe(insertInto(schema), [effect]) }),

@@ -3,9 +3,7 @@ import type { PostgresClient } from '../src/index.ts';
 import { openTestStore } from './support.ts';
 
 /** Transactions of a user, with a client of their own. */
-export interface Transactions extends Pick<Effects, 'transact'> {
-  /** What is no transaction: the client itself. */
-  root: unknown;
+export interface Transactions extends Pick<Effects, 'transact' | 'client'> {
   close(): Promise<unknown>;
 }
 

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll } from '@jest/globals';
 import {
@@ -15,21 +16,21 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-storeContractTests({
+storeContractTests(runner, {
   name: 'postgresStore on PGlite',
   open: () => openTestStore(db),
 });
 
-deadLettersContractTests({
+deadLettersContractTests(runner, {
   name: 'postgresDeadLetters on PGlite',
   open: () => openTestDeadLetters(db),
 });
 
-completeInContractTests({
+completeInContractTests(runner, {
   name: "PGlite, with the store's own connection",
   open: () =>
     openWithEffects(db, (schema) => ({
-      root: db,
+      client: db,
       transact: (work) =>
         db.transaction((tx) =>
           work({ tx, write: (effect) => tx.query(insertInto(schema), [effect]) }),

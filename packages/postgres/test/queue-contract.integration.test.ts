@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { expect, it } from '@jest/globals';
 import type { CallCompletedEvent } from '@call-webhooks/core';
 import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
@@ -11,7 +12,7 @@ withPostgres('pgBossQueue', () => {
   const { test, work, jobs } = usePgBoss();
   let count = 0;
 
-  queueContractTests({
+  queueContractTests(runner, {
     name: 'pgBossQueue',
     lacks: ['refusals'],
     async open({ maxRuns, concurrency }) {

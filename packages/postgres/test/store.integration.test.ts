@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
@@ -10,11 +11,11 @@ import { usePostgres } from './use-postgres.ts';
 withPostgres('postgresStore', () => {
   const test = usePostgres();
 
-  storeContractTests({
+  storeContractTests(runner, {
     name: 'a Pool of pg',
     open: () => openTestStore(test.pool),
   });
-  storeContractTests({
+  storeContractTests(runner, {
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
       openTestStore({
@@ -22,7 +23,7 @@ withPostgres('postgresStore', () => {
       }),
   });
 
-  storeContractTests({
+  storeContractTests(runner, {
     name: 'postgres.js, as in the docs',
     async open() {
       const sql = postgres(test.server.url, { onnotice: () => undefined });

@@ -53,12 +53,21 @@ export async function openTestStore(client: PostgresClient) {
       const by = isNewer ? '+ 1' : '- 1';
       await client.query(`UPDATE ${schema}.schema_version SET version = version ${by}`);
     },
+    async size() {
+      const tables = ['webhook_ids', 'events', 'groups'].map(
+        (table) => `(SELECT count(*) FROM ${schema}.${table})`,
+      );
+      const result = await client.query(`SELECT (${tables.join(' + ')})::int AS size`);
+      const rows = Array.isArray(result) ? result : (result as { rows: unknown[] }).rows;
+      return (rows as { size: number }[])[0]!.size;
+    },
     async advance(ms: number) {
       const back = `- ${String(ms)} * interval '1 millisecond'`;
       await client.query(
         `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,
       );
-      await client.query(`UPDATE ${schema}.webhook_ids SET keep_until = keep_until ${back}`);
+      for (const table of ['webhook_ids', 'groups'])
+        await client.query(`UPDATE ${schema}.${table} SET keep_until = keep_until ${back}`);
       await client.query(`UPDATE ${schema}.log_processes SET seen_at = seen_at ${back}`);
     },
   };
@@ -71,6 +80,13 @@ export async function openTestDeadLetters(client: PostgresClient) {
   await deadLetters.migrate();
   return {
     deadLetters,
+    refusals: {
+      'a table that takes no rows': async () => {
+        const table = `${schema}.dead_letters`;
+        await client.query(`ALTER TABLE ${table} ADD CONSTRAINT none CHECK (false) NOT VALID`);
+        return async () => client.query(`ALTER TABLE ${table} DROP CONSTRAINT none`);
+      },
+    },
     async advance(ms: number) {
       const back = `claimed_until - ${String(ms)} * interval '1 millisecond'`;
       await client.query(`UPDATE ${schema}.dead_letters SET claimed_until = ${back}`);

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
@@ -23,7 +24,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
   const connect = (name: string) =>
     new Queue(name, { connection: { host: '127.0.0.1', port: server.port } });
 
-  deadJobsContractTests({
+  deadJobsContractTests(runner, {
     name: 'bullmqDeadJobs',
     keepsAttempts: false,
     open({ maxRuns, concurrency }) {

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { collectingLogger, describeWithProgram } from '@call-webhooks/contract-tests';
 import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { Redis } from 'ioredis';
@@ -10,7 +11,7 @@ import { useRedis } from './use-redis.ts';
 describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
   const test = useRedis();
 
-  deadLettersContractTests({
+  deadLettersContractTests(runner, {
     name: 'redisDeadLetters over ioredis',
     async open() {
       await test.admin.flushall();

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
@@ -28,7 +29,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
     await server.stop();
   });
 
-  queueContractTests({
+  queueContractTests(runner, {
     name: 'bullmqQueue',
     open({ maxRuns, concurrency }) {
       const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { Cluster, Redis } from 'ioredis';
@@ -11,7 +12,7 @@ import { useRedis } from './use-redis.ts';
 describeWithProgram('redis-server', 'redisStore on a real server', () => {
   const test = useRedis();
 
-  storeContractTests({
+  storeContractTests(runner, {
     name: 'redisStore over ioredis',
     async open() {
       await test.admin.flushall();
@@ -26,6 +27,7 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
         now: Date.now,
         skewed: (ms) => redisStore(clients[0]!, { now: () => Date.now() + ms }),
         advance: (ms) => age(test.admin, ms),
+        size: () => test.admin.dbsize(),
         refusals: refusals(() => test.admin),
         close: async () => {
           for (const client of clients) client.disconnect();
@@ -38,7 +40,7 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
 describeWithProgram('redis-server', 'redisStore on a cluster', () => {
   const test = useRedis({ cluster: true });
 
-  storeContractTests({
+  storeContractTests(runner, {
     name: 'redisStore over a Cluster of ioredis',
     open() {
       const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
@@ -50,6 +52,7 @@ describeWithProgram('redis-server', 'redisStore on a cluster', () => {
         now: Date.now,
         skewed: (ms) => redisStore(cluster, { now: () => Date.now() + ms }),
         advance: (ms) => age(test.admin, ms),
+        size: () => test.admin.dbsize(),
         refusals: others, // a node of a cluster can't be made a replica like this
         close: async () => {
           cluster.disconnect();

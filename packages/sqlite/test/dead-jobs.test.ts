@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
 import { queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import { deadJobsContractTests } from '@call-webhooks/store-tests';
@@ -177,7 +178,7 @@ describe('the dead jobs of a queue', () => {
 
 describe('the contract of dead jobs', () => {
   eachClient((client) => {
-    deadJobsContractTests({
+    deadJobsContractTests(runner, {
       name: `sqliteDeadJobs on ${client.name}`,
       keepsAttempts: true,
       open({ maxRuns, concurrency }) {

@@ -1,13 +1,14 @@
+import * as runner from '@jest/globals';
 import { describe, afterEach, beforeEach, expect, it } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
 import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import Database from 'libsql';
 import { sqliteDeadLetters } from '../src/index.ts';
-import { eachClient, freshFile } from './support.ts';
+import { eachClient, freshFile, refusalsOf } from './support.ts';
 
 describe('the contract of dead letters', () => {
   eachClient((client) => {
-    deadLettersContractTests({
+    deadLettersContractTests(runner, {
       name: `sqliteDeadLetters on ${client.name}, four connections`,
       open() {
         const { file, remove } = freshFile();
@@ -21,6 +22,7 @@ describe('the contract of dead letters', () => {
           deadLetters: deadLetters!,
           others,
           advance: (ms) => void (ahead += ms),
+          refusals: refusalsOf(handles, file),
           close() {
             for (const handle of handles) handle.close();
             remove();

@@ -1,9 +1,10 @@
+import * as runner from '@jest/globals';
 import { queueContractTests } from '@call-webhooks/store-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 import { deadDeliveries, eachClient, freshFile, refusalsOf, type Handle } from './support.ts';
 
 eachClient((client) => {
-  queueContractTests({
+  queueContractTests(runner, {
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
 
     open({ maxRuns, concurrency }) {

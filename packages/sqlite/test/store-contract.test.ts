@@ -1,9 +1,10 @@
+import * as runner from '@jest/globals';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { sqliteStore } from '../src/index.ts';
 import { eachClient, freshFile, refusalsOf } from './support.ts';
 
 eachClient((client) => {
-  storeContractTests({
+  storeContractTests(runner, {
     name: `sqliteStore on ${client.name}, four connections`,
     without: ['clock'],
     open() {
@@ -17,6 +18,12 @@ eachClient((client) => {
         others,
         now,
         advance: (ms) => void (ahead += ms),
+        size: async () =>
+          ['ids', 'events', 'groups']
+            .map(
+              (table) => handles[0]!.prepare(`SELECT 1 FROM call_webhooks_${table}`).all().length,
+            )
+            .reduce((sum, count) => sum + count, 0),
         refusals: refusalsOf(handles, file),
         setNewer: (isNewer) =>
           void handles[0]!.exec(

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import { completeJobContractTests } from '@call-webhooks/store-tests';
@@ -248,6 +249,7 @@ describe('completeIn in a worker', () => {
       db,
       queue: sqliteQueue(db),
       connect: () => sqliteQueue(connect()),
+      client: transactions.client,
       transact: (work: Parameters<Transactions['transact']>[0]) => transactions.transact(work),
       committed(effect: string) {
         const count = db.prepare('SELECT count(*) AS count FROM effects WHERE effect = ?');
@@ -265,7 +267,7 @@ describe('completeIn in a worker', () => {
   const fast = { backoff: { initialDelay: 5, maxDelay: 5 }, pollEvery: 10 };
 
   eachClient((client) => {
-    completeJobContractTests({
+    completeJobContractTests(runner, {
       name: `sqliteQueue, with ${client.name}`,
       open(limits) {
         const opened = openWithEffects(client);

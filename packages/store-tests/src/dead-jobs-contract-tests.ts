@@ -1,25 +1,28 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { DeadJobs, ListedDeadLetter } from '@call-webhooks/core/stores';
 import { allLetters } from './dead-letters/under-test.ts';
 import { badCursors } from './bad-cursors.ts';
 import { queued, queuedCall } from './queue/deliveries.ts';
 import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 import { opening } from './queue-contract-tests.ts';
+import { testsOf, type TestRunner } from './runner.ts';
 import { unique } from './unique.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A queue, and its dead jobs over two connections. */
-type Opened = OpenedQueue & { deadJobs: DeadJobs; others: DeadJobs };
+export type OpenedDeadJobs = OpenedQueue & { deadJobs: DeadJobs; others: DeadJobs };
 
-interface DeadJobsUnderTest extends QueueUnderTest<Opened> {
+export interface DeadJobsUnderTest extends QueueUnderTest<OpenedDeadJobs> {
   /** Whether the engine keeps every failed attempt with its time, or the last one only. */
   keepsAttempts: boolean;
 }
 
-/** What the dead jobs of every queue must do. */
-export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
-  describe(`${subject.name}: dead jobs contract tests`, () => {
-    const open = opening((options) => subject.open(options));
+/** Registers the tests that the dead jobs of every queue have to pass. */
+export function deadJobsContractTests(runner: TestRunner, subject: DeadJobsUnderTest): void {
+  const tests = testsOf(runner);
+  tests.describe(`${subject.name}: dead jobs contract tests`, () => {
+    const { it } = tests;
+    const open = opening(tests, (options) => subject.open(options));
 
     /** A queue with so many dead jobs, whose handler fails for calls that are `broken`. */
     async function setup(count: number, maxRuns = 2) {

@@ -1,4 +1,3 @@
-import { afterEach, describe } from '@jest/globals';
 import { collectingLogger } from './collecting-logger.ts';
 import { deduplication } from './queue/deduplication.ts';
 import { failures } from './queue/failures.ts';
@@ -14,31 +13,39 @@ import {
   type QueueUnderTest,
 } from './queue/under-test.ts';
 import { workerHealth } from './queue/worker-health.ts';
+import { testsOf, type TestRunner, type Tests } from './runner.ts';
 import type { Effects } from './store/under-test.ts';
 
-/** What every queue and its worker must do. */
-export function queueContractTests(subject: QueueUnderTest): void {
-  describe(`${subject.name}: queue contract tests`, () => {
-    const open = opening((options) => subject.open(options));
+/** Registers the tests that every queue and its worker have to pass. */
+export function queueContractTests(runner: TestRunner, subject: QueueUnderTest): void {
+  const tests = testsOf(runner);
+  tests.describe(`${subject.name}: queue contract tests`, () => {
+    const { it } = tests;
+    const open = opening(tests, (options) => subject.open(options));
     const lacks = (feature: QueueFeature) => subject.lacks?.includes(feature) === true;
-    handOver(open);
-    if (!lacks('deduplication')) deduplication(open);
-    failures(open, { keepsReason: !lacks('failure-reason') });
-    if (!lacks('shutdown')) shutdown(open);
-    if (!lacks('worker-health')) workerHealth(open);
-    if (!lacks('refusals')) queueIsReady(open);
+    handOver({ it, open });
+    if (!lacks('deduplication')) deduplication({ it, open });
+    failures({ it, open }, { keepsReason: !lacks('failure-reason') });
+    if (!lacks('shutdown')) shutdown({ it, open });
+    if (!lacks('worker-health')) workerHealth({ it, open });
+    if (!lacks('refusals')) queueIsReady({ it, open });
   });
 }
 
-/** What a worker with `completeIn` must do in the transactions of a client. */
-export function completeJobContractTests(subject: QueueUnderTest<OpenedQueue & Effects>): void {
-  describe(`${subject.name}: contract tests of completeIn`, () => {
-    transactions(opening((options) => subject.open(options)));
+/** Registers the tests that a worker with `completeIn` has to pass in the transactions of a client. */
+export function completeJobContractTests(
+  runner: TestRunner,
+  subject: QueueUnderTest<OpenedQueue & Effects>,
+): void {
+  const tests = testsOf(runner);
+  tests.describe(`${subject.name}: contract tests of completeIn`, () => {
+    transactions({ it: tests.it, open: opening(tests, (options) => subject.open(options)) });
   });
 }
 
 /** @internal Opens a queue in a test, and closes it and its workers after the test. */
 export function opening<Opened extends OpenedQueue>(
+  { afterEach }: Tests,
   open: QueueUnderTest<Opened>['open'],
 ): OpenQueue<Opened> {
   const toClose: (() => Promise<void>)[] = [];

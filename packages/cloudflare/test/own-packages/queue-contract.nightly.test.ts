@@ -1,8 +1,9 @@
+import * as runner from '@jest/globals';
 import { queueContractTests } from '@call-webhooks/store-tests';
 import { createQueueConsumer } from '../../src/index.ts';
 import { startQueueBridge } from './queue-bridge.ts';
 
-queueContractTests({
+queueContractTests(runner, {
   name: 'cloudflareQueue in workerd',
   lacks: ['deduplication', 'shutdown', 'worker-health', 'refusals'],
   async open({ maxRuns, concurrency }) {

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { completeInContractTests } from '@call-webhooks/store-tests';
@@ -17,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-completeInContractTests({
+completeInContractTests(runner, {
   name: 'Drizzle on PGlite',
   open: () =>
     openWithEffects(db, (schema) => {
       const root = drizzleOnPGlite(db);
       return {
-        root,
+        client: root,
         transact: (work) =>
           root.transaction((tx) =>
             work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),

@@ -19,7 +19,7 @@ export const CLIENTS: Clients = {
     pool.on('error', () => undefined); // the server may stop first
     const root = drizzleOnPg(pool);
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((tx) =>
           work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
@@ -31,7 +31,7 @@ export const CLIENTS: Clients = {
     const client = postgres(url);
     const root = drizzleOnPostgresJs(client);
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((tx) =>
           work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
@@ -46,7 +46,7 @@ export const CLIENTS: Clients = {
       dialect: new PostgresDialect({ pool }),
     });
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction().execute((trx) =>
           work({
@@ -61,7 +61,7 @@ export const CLIENTS: Clients = {
   Knex(url, schema) {
     const root = createKnex.default({ client: 'pg', connection: url });
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((trx) =>
           work({
@@ -75,7 +75,7 @@ export const CLIENTS: Clients = {
   Prisma(url, schema) {
     const root = openPrisma(url, schema);
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.$transaction((tx) =>
           work({ tx, write: (effect) => tx.effect.create({ data: { effect } }) }),
@@ -98,7 +98,7 @@ export const CLIENTS: Clients = {
     const root = new DataSource({ type: 'postgres', url, entities: [Effect] });
     const ready = root.initialize();
     return {
-      root,
+      client: root,
       async transact(work) {
         await ready;
         await root.transaction((manager) =>

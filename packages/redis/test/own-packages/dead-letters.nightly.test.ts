@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { expect, it } from '@jest/globals';
 import {
   collectingLogger,
@@ -10,6 +11,7 @@ import { Cluster } from 'ioredis';
 import { redisDeadLetters } from '../../src/index.ts';
 import { age } from '../age.ts';
 import { CLIENTS, type Connected } from './clients.ts';
+import { refusals } from '../refusals.ts';
 import { useRedis } from '../use-redis.ts';
 
 const logger = collectingLogger();
@@ -18,7 +20,7 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
   const test = useRedis();
 
   for (const [name, connect] of Object.entries(CLIENTS))
-    deadLettersContractTests({
+    deadLettersContractTests(runner, {
       name: `redisDeadLetters over ${name}`,
       async open() {
         await test.admin.flushall();
@@ -31,6 +33,7 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
           deadLetters: deadLetters!,
           others,
           advance: (ms) => age(test.admin, ms),
+          refusals: refusals(() => test.admin),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },
@@ -81,8 +84,9 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
 describeWithProgram('redis-server', 'redisDeadLetters on a cluster', () => {
   const test = useRedis({ cluster: true, durable: true });
 
-  deadLettersContractTests({
+  deadLettersContractTests(runner, {
     name: 'redisDeadLetters over a Cluster of ioredis',
+    without: ['refusals'], // run in the integration tests
     open() {
       const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
       return Promise.resolve({

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { afterAll, beforeAll } from '@jest/globals';
 import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { storeContractTests } from '@call-webhooks/store-tests';
@@ -12,13 +13,13 @@ import { refusals } from '../refusals.ts';
 import { useRedis } from '../use-redis.ts';
 
 /** Run in the integration tests, with a Cluster of ioredis. */
-const WITHOUT = ['refusals', 'clock'] as const;
+const WITHOUT = ['refusals', 'clock', 'size'] as const;
 
 describeWithProgram('redis-server', 'redisStore on a real server', () => {
   const test = useRedis();
 
   for (const [name, connect] of Object.entries(CLIENTS))
-    storeContractTests({
+    storeContractTests(runner, {
       name: `redisStore over ${name}`,
       async open() {
         await test.admin.flushall();
@@ -33,6 +34,7 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
           skewed: (ms) => redisStore(connections[0]!.client, { now: () => Date.now() + ms }),
           refusals: refusals(() => test.admin),
           advance: (ms) => age(test.admin, ms),
+          size: () => test.admin.dbsize(),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },
@@ -48,7 +50,7 @@ describeWithProgram(
     const test = useRedis({ cluster: true });
     const advance = (ms: number) => age(test.admin, ms);
 
-    storeContractTests({
+    storeContractTests(runner, {
       name: 'redisStore over a Cluster of ioredis',
       without: WITHOUT,
       open() {
@@ -62,7 +64,7 @@ describeWithProgram(
       },
     });
 
-    storeContractTests({
+    storeContractTests(runner, {
       name: 'redisStore over a cluster client of node-redis',
       without: WITHOUT,
       async open() {
@@ -81,7 +83,7 @@ describeWithProgram(
       },
     });
 
-    storeContractTests({
+    storeContractTests(runner, {
       name: 'redisStore over GlideClusterClient',
       without: WITHOUT,
       async open() {
@@ -107,7 +109,7 @@ describeWithProgram('redis-server', 'redisStore on a cluster of two nodes', () =
   });
   afterAll(() => cluster.stop());
 
-  storeContractTests({
+  storeContractTests(runner, {
     without: WITHOUT,
     name: 'redisStore, where a group and its events may be on different nodes',
     open() {

@@ -18,7 +18,7 @@ function onKysely(client: Client, file: string): Transactions {
     dialect: new SqliteDialect({ database }),
   });
   return {
-    root,
+    client: root,
     mistake: 'Pass the trx of db.transaction().execute(async (trx) => …)',
     transact: (work) =>
       root.transaction().execute((trx) =>
@@ -36,7 +36,7 @@ function onDrizzleOnLibsqlClient(file: string): Transactions {
   const client = createClient({ url: `file:${file}` });
   const root = drizzleOnLibsqlClient(client);
   return {
-    root,
+    client: root,
     mistake: 'Pass the tx of db.transaction((tx) => …)',
     transact: (work) =>
       root.transaction((tx) =>

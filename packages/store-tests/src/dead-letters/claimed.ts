@@ -1,10 +1,10 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
 
 /** Claims: one redrive at a time has a letter. */
-export function claimed({ letters, connections, advance }: DeadLettersTestContext): void {
+export function claimed({ it, letters, connections, advance }: DeadLettersTestContext): void {
   async function newLetter() {
     const letter = deadLetter();
     await letters().put(letter);

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
@@ -8,7 +8,7 @@ const EARLY = Date.UTC(2001, 0, 1);
 const early = (ms: number) => new Date(EARLY + ms);
 
 /** Letters that are kept for a limited time. */
-export function expired({ letters, connections, advance }: DeadLettersTestContext): void {
+export function expired({ it, letters, connections, advance }: DeadLettersTestContext): void {
   const turn = (ms: number, token: string, limit = 1_000) => ({
     ...{ before: early(ms), limit, token, leaseMs: LEASE_MS },
   });
@@ -29,7 +29,7 @@ export function expired({ letters, connections, advance }: DeadLettersTestContex
     return { ids, left };
   }
 
-  it('are removed in batches, those that failed longest ago first, and the others stay', async () => {
+  it('removes expired letters in batches, those that failed longest ago first, and keeps the others', async () => {
     const { ids, left } = await failed(7);
     const total = await letters().count();
     const token = unique('token');
@@ -46,7 +46,7 @@ export function expired({ letters, connections, advance }: DeadLettersTestContex
     await advance(LEASE_MS + 1);
   });
 
-  it('stay while a redrive has claimed them', async () => {
+  it('keeps an expired letter while a redrive has claimed it', async () => {
     const { ids, left } = await failed(3);
     const token = unique('token');
     await letters().claim(ids[1]!, { token: 'redrive', leaseMs: LEASE_MS });
@@ -57,7 +57,7 @@ export function expired({ letters, connections, advance }: DeadLettersTestContex
     await advance(LEASE_MS + 1);
   });
 
-  it('are removed by one process at a time, until it does no more', async () => {
+  it('lets one process at a time remove expired letters, until it does no more', async () => {
     const { left } = await failed(4);
     const [one, other] = [unique('token'), unique('token')];
     const by = (token: string, index: number) =>
@@ -74,7 +74,7 @@ export function expired({ letters, connections, advance }: DeadLettersTestContex
     await advance(LEASE_MS + 1);
   });
 
-  it('are removed once by processes that begin at the same time', async () => {
+  it('removes expired letters once for processes that begin at the same time', async () => {
     const { left } = await failed(20);
     const removed = await Promise.all(
       connections()

@@ -1,11 +1,11 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { DeadLetter } from '@call-webhooks/core';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
 
 /** What is kept of a letter, and for how long. */
-export function kept({ letters }: DeadLettersTestContext): void {
+export function kept({ it, letters }: DeadLettersTestContext): void {
   it('keeps a letter with all that is needed to run it again', async () => {
     const letter = deadLetter({
       rawBody: Uint8Array.from({ length: 70_000 }, (_, at) => at % 256),

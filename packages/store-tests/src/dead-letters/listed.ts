@@ -1,11 +1,11 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { DeadLetterQuery } from '@call-webhooks/core/stores';
 import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
 import { after, allLetters, deadLetter, type DeadLettersTestContext } from './under-test.ts';
 
 /** Lists, pages, filters and counts. */
-export function listed({ letters }: DeadLettersTestContext): void {
+export function listed({ it, letters }: DeadLettersTestContext): void {
   const all = (query: DeadLetterQuery) => allLetters(letters(), query);
 
   it('lists each letter once over many pages, those that failed longest ago first', async () => {

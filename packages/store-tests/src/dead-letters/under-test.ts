@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs, DeadLetterQuery, ListedDeadLetter } from '@call-webhooks/core/stores';
 import type { Refusals } from '../refusals.ts';
+import { namesOf, type OptionalMembers } from '../optional-members.ts';
+import type { Tests } from '../runner.ts';
+import type { UnderTest } from '../store/under-test.ts';
 import { unique } from '../unique.ts';
 
 export interface OpenedDeadLetters {
@@ -10,13 +13,31 @@ export interface OpenedDeadLetters {
   others?: DeadLetters[];
   /** Moves the clock of the claims forward, or makes them that much older. */
   advance(ms: number): Promise<void> | void;
-  /** How what a letter writes can be refused. Those in memory have none. */
+  /** How what a letter writes can be refused. */
   refusals?: Refusals;
   close?(): Promise<void>;
 }
 
+/** What the type `DeadLetters` leaves to a store: each is tested, unless the store says that it has none. */
+export type OptionalDeadLettersMember = Exclude<OptionalMembers<DeadLetters>, 'close' | 'keepFor'>;
+
+/** The names of these members. */
+export const OPTIONAL_DEAD_LETTERS_MEMBERS = namesOf<OptionalDeadLettersMember>({
+  ping: true,
+  removeExpired: true,
+});
+
+/** Dead letters, and what they can do without. */
+export interface DeadLettersUnderTest extends UnderTest<OpenedDeadLetters> {
+  /**
+   * The optional members of `DeadLetters` that the store lacks. Also, `refusals`: nothing that it needs
+   * can refuse to be written, as with letters in memory.
+   */
+  without?: readonly (OptionalDeadLettersMember | 'refusals')[];
+}
+
 /** What a group of contract tests works with. */
-export interface DeadLettersTestContext {
+export interface DeadLettersTestContext extends Pick<Tests, 'it'> {
   letters(): DeadLetters;
   /** The letters over each of the connections. */
   connections(): DeadLetters[];

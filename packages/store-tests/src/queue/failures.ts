@@ -1,16 +1,19 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { DeadLetter } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
-import { MAX_ATTEMPTS, type OpenQueue } from './under-test.ts';
+import { MAX_ATTEMPTS, type QueueTestContext } from './under-test.ts';
 
 /**
  * What fails is run again, and what fails for good is kept.
  * @param keepsReason whether a run that only calls `deadLetter` knows why the last attempt failed
  */
-export function failures(open: OpenQueue, { keepsReason }: { keepsReason: boolean }): void {
+export function failures(
+  { it, open }: QueueTestContext,
+  { keepsReason }: { keepsReason: boolean },
+): void {
   it('runs what failed again, and counts the attempts', async () => {
     const { queue, startWorker, deadLetters } = await open();
     const attempts: number[] = [];

@@ -1,5 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import type { DeliveryMessage } from '@call-webhooks/core/internal';
 import fc from 'fast-check';
@@ -8,10 +8,10 @@ import { collectingLogger } from '../collecting-logger.ts';
 import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
-import type { OpenQueue } from './under-test.ts';
+import type { QueueTestContext } from './under-test.ts';
 
 /** What goes in comes out: bytes and context. */
-export function handOver(open: OpenQueue): void {
+export function handOver({ it, open }: QueueTestContext): void {
   it('runs the typed handler with the delivery as it was, and a context that says it was queued', async () => {
     const { queue, startWorker } = await open();
     const seen: [unknown, HandlerContext][] = [];

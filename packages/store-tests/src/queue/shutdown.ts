@@ -1,12 +1,12 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { deferred } from '../deferred.ts';
 import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
-import type { OpenQueue } from './under-test.ts';
+import type { QueueTestContext } from './under-test.ts';
 
 /** Workers come and go; the queue keeps. */
-export function shutdown(open: OpenQueue): void {
+export function shutdown({ it, open }: QueueTestContext): void {
   it('says that it answers', async () => {
     const { queue } = await open();
     expect(queue.ping).toBeDefined();

@@ -1,18 +1,18 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { CallCompletedEvent, HandlerContext } from '@call-webhooks/core';
 import type { Effects } from '../store/under-test.ts';
 import { unique } from '../unique.ts';
 import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
-import { MAX_ATTEMPTS, type OpenQueue } from './under-test.ts';
+import { MAX_ATTEMPTS, type QueueTestContext } from './under-test.ts';
 
 type Handle = (effect: string, context: HandlerContext, effects: Effects) => Promise<void>;
 
 /** Jobs that are done in a transaction of the user, which also has an effect. */
-export function transactions(open: OpenQueue<Effects>): void {
+export function transactions({ it, open }: QueueTestContext<Effects>): void {
   /** A worker, and a job whose effect is the id of its call. */
   async function start(handle: Handle) {
-    const { queue, startWorker, deadLetters, transact, committed } = await open();
+    const { queue, startWorker, deadLetters, transact, committed, client } = await open();
     const callId = unique('call');
     const runs: string[] = [];
     const attempts: number[] = [];
@@ -24,7 +24,7 @@ export function transactions(open: OpenQueue<Effects>): void {
           runs.push(String(event.callId));
           if (event.callId !== callId) return;
           attempts.push(context.attempt);
-          await handle(callId, context, { transact, committed });
+          await handle(callId, context, { transact, committed, client });
         },
       },
     });
@@ -62,20 +62,21 @@ export function transactions(open: OpenQueue<Effects>): void {
     expect(await job.deadLetters()).toEqual([]);
   });
 
-  it.each([true, false])('runs it again after a rollback (ignored: %p)', async (ignored) => {
-    const job = await start(async (effect, { completeIn, attempt }, { transact }) => {
-      const transaction = transact(async ({ tx, write }) => {
-        await write(effect);
-        await completeIn(tx);
-        if (attempt === 1) throw new Error('a constraint was violated');
+  for (const ignored of [true, false])
+    it(`runs it again after a rollback (ignored: ${String(ignored)})`, async () => {
+      const job = await start(async (effect, { completeIn, attempt }, { transact }) => {
+        const transaction = transact(async ({ tx, write }) => {
+          await write(effect);
+          await completeIn(tx);
+          if (attempt === 1) throw new Error('a constraint was violated');
+        });
+        await (ignored ? transaction.catch(() => undefined) : transaction);
       });
-      await (ignored ? transaction.catch(() => undefined) : transaction);
+      await waitFor(async () => (await job.effects()) === 1);
+      await job.settled();
+      expect(job.attempts).toEqual([1, 2]);
+      expect(await job.effects()).toBe(1);
     });
-    await waitFor(async () => (await job.effects()) === 1);
-    await job.settled();
-    expect(job.attempts).toEqual([1, 2]);
-    expect(await job.effects()).toBe(1);
-  });
 
   it('does not run it again when its handler fails after the commit, in the last attempt as well', async () => {
     const job = await start(async (effect, { completeIn, attempt }, { transact }) => {
@@ -106,19 +107,19 @@ export function transactions(open: OpenQueue<Effects>): void {
     expect(await job.effects()).toBe(0);
   });
 
-  it('refuses what is no transaction, and runs the job again', async () => {
+  it('refuses what is no transaction, and the client that begins them, and runs the job again', async () => {
     const errors: unknown[] = [];
-    const job = await start(async (effect, { completeIn, attempt }, { transact }) => {
+    const job = await start(async (effect, { completeIn, attempt }, { transact, client }) => {
       await transact(async ({ tx, write }) => {
         await write(effect);
-        await completeIn(attempt === 1 ? {} : tx);
+        await completeIn([{}, client][attempt - 1] ?? tx);
       }).catch((error: unknown) => {
         errors.push(error);
         throw error;
       });
     });
     await waitFor(async () => (await job.effects()) === 1);
-    expect(errors).toMatchObject([{ code: 'invalid-options' }]);
-    expect(job.attempts).toEqual([1, 2]);
+    expect(errors).toMatchObject([{ code: 'invalid-options' }, expect.any(Error)]);
+    expect(job.attempts).toEqual([1, 2, 3]);
   });
 }

@@ -1,5 +1,6 @@
 import type { Queue, QueuedDelivery, WorkerHealth, WorkerOptions } from '@call-webhooks/core';
 import type { Refusals } from '../refusals.ts';
+import type { Tests } from '../runner.ts';
 
 /** The handlers and hooks that a test gives to a worker. */
 export type WorkerHandlers = Pick<
@@ -55,6 +56,11 @@ export type OpenQueue<More = {}> = (options?: {
   maxRuns?: number;
   concurrency?: number;
 }) => Promise<Omit<OpenedQueue, 'close'> & More>;
+
+/** What a group of contract tests works with. */
+export interface QueueTestContext<More = {}> extends Pick<Tests, 'it'> {
+  open: OpenQueue<More>;
+}
 
 /** Attempts of a job, unless a test asks for another number. */
 export const MAX_ATTEMPTS = 3;

@@ -1,13 +1,13 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { ready, type WorkerHealth } from '@call-webhooks/core';
 import { deferred } from '../deferred.ts';
 import { unique } from '../unique.ts';
 import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
-import type { OpenQueue, StartedWorker } from './under-test.ts';
+import type { QueueTestContext, StartedWorker } from './under-test.ts';
 
 /** A worker says whether it would run a job. */
-export function workerHealth(open: OpenQueue): void {
+export function workerHealth({ it, open }: QueueTestContext): void {
   it('says that a worker is well, what it runs, and when it ran a job last', async () => {
     const { queue, startWorker } = await open();
     const [started, go] = [deferred(), deferred()];

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { Claim } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
@@ -7,7 +7,7 @@ const ADMITTED = { status: 'admitted', attempt: 1 };
 const MANY = 150;
 
 /** Calls of one turn of the event loop, which a store may answer in one round trip. */
-export function batches({ store, claim, advance }: StoreTestContext): void {
+export function batches({ it, store, claim, advance }: StoreTestContext): void {
   const event = () => claim(unique('event')) as Claim & { key: string };
   const some = (number: number) => Array.from({ length: number }, event);
   const admitAll = (claims: Claim[]) => Promise.all(claims.map((one) => store().admit(one)));

@@ -1,11 +1,11 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import fc from 'fast-check';
 import { anyText } from '../any-text.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 import { unique } from '../unique.ts';
 
 /** Leases on events, attempts, and what is done. */
-export function events({ store, claim, advance }: StoreTestContext): void {
+export function events({ it, store, claim, advance }: StoreTestContext): void {
   it('admits an event once at a time, and knows it as done afterwards', async () => {
     const key = unique('event');
     const first = claim(key);

@@ -1,9 +1,9 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 
 /** Groups, of which one event runs at a time. */
-export function groups({ store, connections, claim, advance }: StoreTestContext): void {
+export function groups({ it, store, connections, claim, advance }: StoreTestContext): void {
   const admitted = { status: 'admitted', attempt: 1 };
   const groupBusy = { status: 'group-busy' };
   /** Two claims for two events of a new group. */

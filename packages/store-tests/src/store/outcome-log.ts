@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { OutcomeBatch, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
@@ -10,7 +10,7 @@ const MAX_PROCESSES = 1_000;
 const KEPT_MINUTES = 26 * 60;
 
 /** What every log must do. */
-export function outcomeLog({ store, connections, now, advance }: StoreTestContext): void {
+export function outcomeLog({ it, store, connections, now, advance }: StoreTestContext): void {
   const log = () => store().log!;
   const logs = () => connections().map((one) => one.log!);
   const minute = () => Math.floor(now() / 60_000);
@@ -151,25 +151,26 @@ export function outcomeLog({ store, connections, now, advance }: StoreTestContex
     expect(sums.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it.each([2, -2])('counts again after a clock that was %i days ahead', async (days) => {
-    const name = unique('outcome/webhook/clock');
-    const off = days * 1_440;
-    const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
-    const write = (minutes: number) =>
-      log().append(
-        batch([], {
-          process: { ...writer, at: now() + minutes * 60_000 },
-          counts: { [minute() + minutes]: { [name]: 1 } },
-        }),
-      );
-    await write(off);
-    await write(0);
-    await write(0);
-    for (const one of logs()) {
-      expect(await counted(one, name)).toEqual([2]);
-      expect((await one.processes()).some(({ id }) => id === writer.id)).toBe(true);
-    }
-  });
+  for (const days of [2, -2])
+    it(`counts again after a clock that was ${days} days ahead`, async () => {
+      const name = unique('outcome/webhook/clock');
+      const off = days * 1_440;
+      const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
+      const write = (minutes: number) =>
+        log().append(
+          batch([], {
+            process: { ...writer, at: now() + minutes * 60_000 },
+            counts: { [minute() + minutes]: { [name]: 1 } },
+          }),
+        );
+      await write(off);
+      await write(0);
+      await write(0);
+      for (const one of logs()) {
+        expect(await counted(one, name)).toEqual([2]);
+        expect((await one.processes()).some(({ id }) => id === writer.id)).toBe(true);
+      }
+    });
 
   it('forgets a process 26 hours after its last batch', async () => {
     const writer = (id: string, at: number) =>
@@ -207,5 +208,5 @@ export function outcomeLog({ store, connections, now, advance }: StoreTestContex
     const processes = await log().processes();
     expect(processes.some(({ id }) => id === last.process.id)).toBe(true);
     expect(Math.abs(processes.length - MAX_PROCESSES)).toBeLessThan(10);
-  }, 60_000);
+  });
 }

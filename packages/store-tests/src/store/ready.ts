@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { createReceiver, generateSecret, ready } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { whileRefused, type Refusals } from '../refusals.ts';
@@ -7,7 +7,7 @@ import type { StoreTestContext } from './under-test.ts';
 
 /** A store is ready while it would take a claim, and only then. */
 export function storeIsReady(
-  { store, claim }: StoreTestContext,
+  { it, store, claim }: StoreTestContext,
   refusals: () => Refusals | undefined,
 ): void {
   it('is not ready while it answers, but would refuse a claim', async () => {

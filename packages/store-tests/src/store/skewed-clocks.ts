@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import type { Store } from '@call-webhooks/core';
 import { unique } from '../unique.ts';
 import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreTestContext } from './under-test.ts';
@@ -7,12 +7,11 @@ const MINUTE = 60_000;
 
 /** Only differences of times leave a receiver: its clock may be wrong. */
 export function skewedClocks(
-  { store, claim, now, advance }: StoreTestContext,
+  { it, store, claim, now, advance }: StoreTestContext,
   skewed: (ms: number) => Store,
 ): void {
-  it.each([-60, -10, 10, 60])(
-    'remembers webhook ids and events as long for a receiver whose clock is %i minutes off',
-    async (minutes) => {
+  for (const minutes of [-60, -10, 10, 60])
+    it(`remembers webhook ids and events as long for a receiver whose clock is ${minutes} minutes off`, async () => {
       const receiver = skewed(minutes * MINUTE);
       for (const key of [undefined, unique('event')]) {
         const replayUntil = now() + minutes * MINUTE + REMEMBER_MS;
@@ -31,6 +30,5 @@ export function skewedClocks(
         const status = key === undefined ? 'admitted' : 'duplicate';
         expect((await again()).status).toBe(status); // the id is forgotten, and the event is not
       }
-    },
-  );
+    });
 }

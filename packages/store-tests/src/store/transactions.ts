@@ -1,11 +1,12 @@
-import { expect, it } from '@jest/globals';
+import { expect } from 'expect';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type Effects, type StoreTestContext } from './under-test.ts';
 
 /** Events that are done in a transaction of the user, which also has an effect. */
 export function transactions(
-  { store, claim, advance }: StoreTestContext,
-  { transact, committed }: Effects,
+  { it, store, claim, advance }: StoreTestContext,
+  { transact, committed }: Pick<Effects, 'transact' | 'committed'>,
+  client: () => unknown,
 ): void {
   const completeIn = async (tx: unknown, key: string, token: string) =>
     store().completeIn!(tx, key, token);
@@ -90,9 +91,8 @@ export function transactions(
     });
   });
 
-  it.each([true, false])(
-    'admits nobody while the transaction is open (committed: %p)',
-    async (commits) => {
+  for (const commits of [true, false])
+    it(`admits nobody while the transaction is open (committed: ${String(commits)})`, async () => {
       const { key, first, token } = await admitted();
       const claims: Promise<unknown>[] = [];
       const renewals: Promise<boolean>[] = [];
@@ -123,8 +123,7 @@ export function transactions(
       expect(await store().admit(first)).toEqual(
         commits ? { status: 'duplicate' } : { status: 'admitted', attempt: 1 },
       );
-    },
-  );
+    });
 
   it('lets one of two racing transactions of two owners commit', async () => {
     const { key, token } = await admitted();
@@ -143,12 +142,27 @@ export function transactions(
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
   });
 
-  it.each([undefined, null, 'BEGIN', {}, { query: 'SELECT 1' }, () => undefined])(
-    'refuses what is no transaction: %p',
-    async (tx) => {
+  it('refuses what is no transaction with the error invalid-options', async () => {
+    for (const tx of [undefined, null, 'BEGIN', {}, { query: 'SELECT 1' }, () => undefined]) {
       const { key, token } = await admitted();
       await expect(completeIn(tx, key, token)).rejects.toMatchObject({ code: 'invalid-options' });
       expect(await store().complete(key, token)).toBe(true);
-    },
-  );
+    }
+  });
+
+  it('refuses the pool or client that begins transactions, whose statements are in none', async () => {
+    const { key, token } = await admitted();
+    await expect(completeIn(client(), key, token)).rejects.toThrow();
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().complete(key, token)).toBe(true);
+  });
+
+  it('refuses a transaction that has ended', async () => {
+    const { key, token } = await admitted();
+    let ended: unknown;
+    await transact(async ({ tx }) => void (ended = tx));
+    await expect(completeIn(ended, key, token)).rejects.toThrow();
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().complete(key, token)).toBe(true);
+  });
 }

@@ -1,6 +1,8 @@
 import type { Store } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
+import { namesOf, type OptionalMembers } from '../optional-members.ts';
 import type { Refusals } from '../refusals.ts';
+import type { Tests } from '../runner.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -12,6 +14,11 @@ export interface OpenedStore {
   advance(ms: number): Promise<void> | void;
   /** How what a claim writes can be refused. */
   refusals?: Refusals;
+  /**
+   * How many rows, keys or documents the store has in all. A store that deletes what it has forgotten
+   * with a timer or a job of its own does so in `advance`.
+   */
+  size?(): Promise<number>;
   /** The same store, as a receiver has it whose clock is `ms` ahead of the store's. */
   skewed?(ms: number): Store;
   /**
@@ -31,6 +38,11 @@ export interface TransactionUnderTest {
 
 /** Transactions of a client on the store's database. */
 export interface Effects {
+  /**
+   * The pool or client that begins the transactions. What users may pass by mistake: a statement that
+   * runs on it is committed at once, so `completeIn` must refuse it.
+   */
+  client: unknown;
   /** Commits when `work` resolves; rolls back, and rejects, when it rejects. */
   transact(work: (transaction: TransactionUnderTest) => Promise<void>): Promise<void>;
   /** How often an effect was committed. */
@@ -43,18 +55,37 @@ export interface UnderTest<Opened> {
   open(): Promise<Opened>;
 }
 
+/** What the type `Store` leaves to a store: each is tested, unless the store says that it has none. */
+export type OptionalStoreMember = Exclude<
+  OptionalMembers<Store>,
+  'close' | 'rememberFor' | 'completeIn' // has tests of its own, with the transactions of a client
+>;
+
+/** The names of these members. */
+export const OPTIONAL_STORE_MEMBERS = namesOf<OptionalStoreMember>({
+  loadCursor: true,
+  log: true,
+  peek: true,
+  ping: true,
+  reopen: true,
+  saveCursor: true,
+});
+
 /** A store, and what it can do without. */
 export interface StoreUnderTest extends UnderTest<OpenedStore> {
   /**
-   * `refusals`: nothing that it needs can refuse to be written, as with a store in memory. `clock`: it
-   * has none of its own, but that of its receivers.
+   * The optional members of `Store` that the store lacks. Also, `clock`: it has no clock of its own, but
+   * that of its receivers. `refusals`: nothing that it needs can refuse to be written, as with a store
+   * in memory. `size`: nobody can tell how much it holds.
    */
-  without?: readonly ('peek' | 'log' | 'refusals' | 'clock')[];
+  without?: readonly (OptionalStoreMember | 'clock' | 'refusals' | 'size')[];
 }
 
 /** What a group of contract tests works with. */
-export interface StoreTestContext {
+export interface StoreTestContext extends Pick<Tests, 'it'> {
   store(): Store;
+  /** Whether the store has this optional member. */
+  has(member: OptionalStoreMember): boolean;
   /** The store over each of its connections. */
   connections(): Store[];
   /** A claim with a new webhook id and a new token. */
