@@ -19,6 +19,12 @@ export const OBSERVABILITY = 'docs/observability.md';
 
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
+  prisma: `interface Prisma {
+  call: { create(query: { data: { id: string } }): Promise<unknown> };
+  $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown>;
+  $transaction<T>(run: (tx: Prisma) => Promise<T>): Promise<T>;
+}
+declare const prisma: Prisma;`,
   workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',
 };
 
@@ -53,7 +59,8 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/one-row-per-call.md', 1, 2), // run in packages/verification
   'docs/field-names.md#1', // field-names.test.ts
   ...numbered('docs/tenants.md', 1, 2, 3), // programs.test.ts
-  ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
+  ...numbered('docs/exactly-once.md', 1, 3), // run in packages/verification
+  'docs/exactly-once.md#2', // its client and its transaction: packages/postgres/test/own-packages
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
   ...numbered('packages/adapters/README.md', 4, 5, 6), // SvelteKit: built in its nightly test
 ];

@@ -46,7 +46,7 @@ const ROWS = {
   'missing-header': {
     status: 401,
     when: 'One of the three signature headers is missing or empty.',
-    fix: 'Webhook actions saved before signing was introduced send no headers: recreate the action to give it a secret. Also check headerPrefix, and any proxy that removes headers. If the request is not from the service, there is nothing to do.',
+    fix: 'A webhook action that was saved before signing was introduced sends no headers: recreate the action to give it a secret. Also check headerPrefix, and any proxy that removes headers. If the request did not come from the service, there is nothing to do.',
   },
   'malformed-header': {
     status: 401,
@@ -56,7 +56,7 @@ const ROWS = {
   'timestamp-out-of-tolerance': {
     status: 401,
     when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
-    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again; rejecting it is correct.",
+    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single delivery like this is an old request that somebody sent again, and rejecting it is correct.",
   },
   'signature-mismatch': {
     status: 401,
@@ -76,7 +76,7 @@ const ROWS = {
   replayed: {
     status: 409,
     when: 'This webhook id was already received.',
-    fix: 'Retries from the service carry a new id, so this is a replayed request, or a proxy that repeats requests. Turn off automatic retries of POST in your proxy.',
+    fix: 'Every retry from the service has a new id, so this request was replayed, or a proxy repeated it. Turn off automatic retries of POST requests in your proxy.',
   },
   'body-too-large': {
     status: 413,
@@ -86,7 +86,7 @@ const ROWS = {
   'unsupported-encoding': {
     status: 415,
     when: 'The body is compressed: its Content-Encoding is not identity.',
-    fix: 'Look for a proxy that compresses requests.',
+    fix: 'Look for a proxy that compresses the bodies of requests. Compressed responses do no harm.',
   },
   'invalid-payload': {
     status: 422,
@@ -105,7 +105,7 @@ const ROWS = {
   },
   'in-progress': {
     status: 503,
-    when: 'The event is being handled already, or another event of its group is (oneAtATime), or the handler lost its lease.',
+    when: 'Another delivery of this event is still being handled, or another event of the same oneAtATime group is, or the handler lost its lease.',
     fix: 'Nothing to do. If a handler runs for more than 240 seconds, use a queue.',
   },
   deadline: {
@@ -116,12 +116,12 @@ const ROWS = {
   overloaded: {
     status: 503,
     when: 'The receiver is already handling maxInFlight deliveries.',
-    fix: 'Find out what the handlers wait for. Raise maxInFlight if the machine can take more.',
+    fix: 'Find out what your handlers are waiting for. Raise maxInFlight if the machine can take more.',
   },
   'store-unavailable': {
     status: 503,
     when: 'The store or the queue failed, or took longer than storeTimeout.',
-    fix: "Check the store's server. The log line contains its error. READONLY after a failover of Redis: let the client connect anew (reconnectOnError of ioredis).",
+    fix: "Check the store's server. The log line contains its error. If Redis reports READONLY after a failover, make the client reconnect (with ioredis, set reconnectOnError).",
   },
   'secret-unavailable': {
     status: 503,
@@ -164,7 +164,7 @@ export const THROWN_ERRORS = {
   'invalid-secret': {
     thrown: 'at start-up',
     when: 'A signing secret is missing, truncated or malformed.',
-    fix: 'Copy the whole secret, including whsec_, from where the action was created or rotated. Check that the environment variable is set.',
+    fix: 'Copy the whole secret, including whsec_, from the response that created or rotated the action. Check that the environment variable is set.',
   },
   'invalid-options': {
     thrown: 'at start-up',
@@ -173,7 +173,7 @@ export const THROWN_ERRORS = {
   },
   'invalid-cursor': {
     thrown: 'by a list',
-    when: 'A cursor is not one that this list gave for its next page: it is damaged, or a list of another store gave it.',
-    fix: 'Pass the cursor of the page before, unchanged. Leave it out to begin with the first page.',
+    when: 'This list never returned such a cursor: the cursor is damaged, or it belongs to a list of another store.',
+    fix: 'Pass the cursor that the previous page returned, unchanged. Leave the cursor out to get the first page.',
   },
 } as const satisfies Record<string, Pick<OutcomeInfo, 'when' | 'fix'> & { thrown: string }>;

@@ -5,7 +5,7 @@ import { config } from './prisma-config.generated.ts';
 /** The part of the generated types that the tests use. */
 interface EffectClient {
   effect: { create(query: { data: { effect: string } }): Promise<unknown> };
-  $queryRawUnsafe(text: string): Promise<unknown>;
+  $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown>;
 }
 export interface PrismaClient extends EffectClient {
   $transaction(work: (tx: EffectClient) => Promise<void>): Promise<void>;

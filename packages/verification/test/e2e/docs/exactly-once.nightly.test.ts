@@ -57,7 +57,7 @@ describe('the samples of docs/exactly-once.md', () => {
       keys.push(request.headers['idempotency-key']);
       response.writeHead(keys.length === 1 ? 503 : 201).end();
     });
-    const { sample, deliver } = await start(2, {}, { CRM_URL: crm.origin });
+    const { sample, deliver } = await start(3, {}, { CRM_URL: crm.origin });
     expect(await deliver()).toBe('handler-failed');
     expect(await deliver()).toBe('handled');
     expect(keys.splice(0)).toEqual(['call-1:call:completed', 'call-1:call:completed']);
