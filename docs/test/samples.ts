@@ -47,6 +47,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('packages/redis/README.md', 1, 2, 3),
   'docs/stores.md#2', // packages/redis/test/dead-connections
   'docs/queues.md#1',
+  'docs/personal-data.md#1', // a Postgres with keepFor: packages/postgres
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/verification
   'packages/store-tests/README.md#1', // run by node:test in packages/store-tests
