@@ -45,6 +45,8 @@ test.each([
 
 test.each([
   ['a receiver', { status: 200, body: '{"outcome":"ignored"}' }, 0],
+  ['a receiver whose framework labels all as HTML', { status: 200, headers: HTML, body: '' }, 0],
+  ['one that refuses so', { status: 401, headers: HTML, body: 'wrong signature' }, 1],
   ['the error page of a framework', { status: 404, headers: HTML, body: PAGE }, 1],
   ['a redirect to the path with a slash', { status: 308, headers: { location: '/hook/' } }, 1],
 ])('%s keeps its own explanation', async (_what, response, code) => {

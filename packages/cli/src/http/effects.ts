@@ -143,9 +143,8 @@ export function notOfReceiver(url: string, result: PostResult): Failure | undefi
       fix: 'Let requests to the path of the receiver pass without signing in, and do not use the other URL in the action: it is not the receiver. The signature protects the receiver.',
     };
   }
-  const isPage =
-    /^\s*text\/html\b/i.test(headers['content-type'] ?? '') ||
-    /^\s*<(?:!doctype html|html)\b/i.test(body.toString('latin1', 0, 500));
+  // By the body: PHP, Flask and others label every response as HTML, also an empty one.
+  const isPage = /^\s*<(?:!doctype html|html)\b/i.test(body.toString('latin1', 0, 500));
   // Other statuses, such as a 404, have explanations of their own.
   if (!isPage || !(status < 300 || status === 401 || status === 403)) return undefined;
   return {
