@@ -5,6 +5,7 @@ export * from './describe-with-program.ts';
 export * from './find-program.ts';
 export * from './newest-node.ts';
 export * from './own-process.ts';
+export * from './worker-process.ts';
 export * from './pack.ts';
 export * from './raw-socket.ts';
 export * from './readme-sample.ts';

@@ -24,6 +24,24 @@ export interface OwnProcess {
 /** Longer than any program of a test takes; milliseconds. */
 const AT_MOST_MS = 60_000;
 
+/** Longer than a program that ends by itself takes on a busy machine, and shorter than what could hold it. */
+const ENDS_WITHIN_MS = 15_000;
+
+/**
+ * Runs a program as `startProgram` does, which has to end by itself, with 0, and in time.
+ * @returns what it printed
+ * @throws Error with that, and how the program ended
+ */
+export async function endsByItself(folder: string, program: string): Promise<string> {
+  const startedAt = performance.now();
+  const { code, signal, output } = await startProgram(folder, program).ended;
+  const tookMs = Math.round(performance.now() - startedAt);
+  if (code === 0 && tookMs < ENDS_WITHIN_MS) return output;
+  throw new Error(
+    `It ended with ${String(signal ?? code)} after ${String(tookMs)} ms, and had printed:\n${output}`,
+  );
+}
+
 /**
  * Runs a program of a test with the sources of our packages, as an ES module in a folder of the caller:
  * imports are resolved from there. A program that is still alive after a minute is killed.
