@@ -61,7 +61,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
       throw new Error('NOSCRIPT No matching script. Please use EVAL.');
     });
     const { client, call } = CLIENTS[name]!(record);
-    const store = redisStore(client as RedisClient, { prefix: 'p' });
+    const store = redisStore(client as RedisClient, { prefix: 'p', logger: collectingLogger() });
     expect(await store.reopen!('event')).toBe(true);
     isKnown = false;
     expect(await store.reopen!('event')).toBe(true);
@@ -107,7 +107,9 @@ describe('redisStore calls a script as its client takes it, and whole once the s
 
 describe('a client that is not connected would keep the call until the server is back', () => {
   const reopens = async (client: object) =>
-    redisStore(client as RedisClient, { prefix: 'p' }).reopen!('event').catch(String);
+    redisStore(client as RedisClient, { prefix: 'p', logger: collectingLogger() }).reopen!(
+      'event',
+    ).catch(String);
   const call = () => Promise.resolve('=[1]');
   const REFUSED =
     'Error: The client is not connected to its server. Its `error` event has the cause, such as a wrong password.';

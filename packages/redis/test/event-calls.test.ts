@@ -175,7 +175,10 @@ describe('a claim on a cluster, which has the webhook id and the event in two sl
   });
 
   it.each<[string, object]>([
-    ['evalsha', new Cluster(['127.0.0.1'], { lazyConnect: true })],
+    [
+      'evalsha',
+      new Cluster(['127.0.0.1'], { lazyConnect: true, redisOptions: { socketTimeout: 60_000 } }),
+    ],
     ['evalSha', createCluster({ rootNodes: [] })],
   ])('is sent by slot from the first one on, with %s', async (name, client) => {
     const keys: unknown[] = [];

@@ -60,7 +60,10 @@ describeWithProgram('redis-server', 'on a cluster of two nodes', () => {
     [
       'ioredis with enableAutoPipelining',
       async () => {
-        const client = new Cluster(cluster.nodes, { enableAutoPipelining: true });
+        const client = new Cluster(cluster.nodes, {
+          enableAutoPipelining: true,
+          redisOptions: { socketTimeout: 60_000 },
+        });
         return [client, () => client.disconnect()];
       },
     ],

@@ -220,7 +220,9 @@ describeWithProgram('redis-server', 'redisStore on a cluster', () => {
   const test = useRedis({ cluster: true });
 
   it('makes two round trips to admit, and refuses a webhook id with whatever event', async () => {
-    const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
+    const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
+      redisOptions: { socketTimeout: 60_000 },
+    });
     const store = redisStore(cluster);
     await store.admit(claim(unique('event'))); // teaches the server the script
     await test.admin.config('RESETSTAT');

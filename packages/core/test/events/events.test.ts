@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/store-tests/internal';
+import { anyCharacter, collectingLogger } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { originsOf } from '../../src/errors.ts';
@@ -289,6 +289,7 @@ describe('the fields of events', () => {
     const receiver = createReceiver({
       secret: SECRET,
       now: () => NOW,
+      logger: collectingLogger(),
       on: {
         'call:completed': (event, { payload }) => {
           same<typeof payload, Readonly<Record<string, unknown>>>(true);
