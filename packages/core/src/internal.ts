@@ -26,7 +26,7 @@ export type {
   OutcomeMessage,
   StoreMessage,
 } from './report/channels.ts';
-export { loggedError, loggedFailure } from './report/error-text.ts';
+export { loggedError, loggedFailure, shortFrames } from './report/error-text.ts';
 export { consoleLine, LineLimit, requestLogger, safeLogger } from './report/logger.ts';
 export { callHook } from './report/hooks.ts';
 export { createRedactor, redactEventName, redactId, withRedactedIds } from './report/redact.ts';

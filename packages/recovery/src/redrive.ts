@@ -13,7 +13,7 @@ import type {
   DeadLetterFilter,
   DeadLetterList,
 } from '@call-webhooks/core/stores';
-import { callHook, checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
+import { callHook, checkOptions, docsUrl, option, shortFrames } from '@call-webhooks/core/internal';
 import { pagesOf } from './dead-letters/pages.ts';
 import { inParallel } from './in-parallel.ts';
 import { keepLease } from './lease.ts';
@@ -343,9 +343,14 @@ function deliver(
   );
 }
 
-const failureOf = (outcome: Outcome, { attempt }: StoredDeadLetter): DeadLetterFailure => ({
-  at: new Date(),
-  source: 'redrive',
-  attempt: outcome.attempt ?? attempt,
-  error: outcome.error?.message ?? outcome.outcome,
-});
+function failureOf(outcome: Outcome, { attempt }: StoredDeadLetter): DeadLetterFailure {
+  const { error } = outcome;
+  const stack = error && shortFrames(error);
+  return {
+    at: new Date(),
+    source: 'redrive',
+    attempt: outcome.attempt ?? attempt,
+    error: error?.message ?? outcome.outcome,
+    ...(stack !== undefined && { stack }),
+  };
+}

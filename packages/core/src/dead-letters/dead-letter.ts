@@ -2,7 +2,8 @@ import { defined } from '../defined.ts';
 import type { Delivery, Route } from '../delivery.ts';
 import type { DeliverySource } from '../outcomes.ts';
 import type { ExpiringLetters } from '../removal.ts';
-import { describeError } from '../report/error-text.ts';
+import { createRedactor } from '../report/redact.ts';
+import { errorText, redactedCopy, shortFrames } from '../report/error-text.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
@@ -31,6 +32,11 @@ export interface DeadLetter {
   error: unknown;
   /** The error as text, without personal data and secrets. */
   errorText: string;
+  /**
+   * The first frames of the error's stack, redacted: at most 8 lines and 1,000 characters. Absent for an
+   * invalid payload, and for what was thrown without a stack.
+   */
+  errorStack?: string;
 }
 
 /**
@@ -53,12 +59,14 @@ export interface DeadLetterFailure {
   attempt: number;
   /** Without personal data and secrets. */
   error: string;
+  /** The first frames of the error's stack, redacted: at most 8 lines. Absent if they are not known. */
+  stack?: string;
 }
 
 /** A dead letter in a list, which reads no bodies. */
 export interface ListedDeadLetter extends Omit<
   DeadLetter,
-  'id' | 'rawBody' | 'error' | 'errorText'
+  'id' | 'rawBody' | 'error' | 'errorText' | 'errorStack'
 > {
   /** The same for all letters of one event. */
   id: string;
@@ -66,6 +74,8 @@ export interface ListedDeadLetter extends Omit<
   bytes: number;
   /** The last error as text, without personal data and secrets. */
   error: string;
+  /** The first frames of the last error's stack, redacted. Absent if they are not known. */
+  stack?: string;
   /** Its failures, oldest first; at most the last 50. */
   history: DeadLetterFailure[];
   /** Until when a redrive has it. Absent if it is free. */
@@ -179,8 +189,10 @@ export function toDeadLetter(
 ): DeadLetter {
   const { eventName, callId, key, invalid, sensitiveData } = route;
   const { letterId: id, tenant, rawBody, webhookId, timestamp, source } = delivery;
+  const isInvalid = error === invalid && invalid !== undefined;
+  const copy = redactedCopy(error, createRedactor('standard', sensitiveData));
   return {
-    reason: error === invalid ? 'invalid-payload' : 'handler-failed',
+    reason: isInvalid ? 'invalid-payload' : 'handler-failed',
     rawBody: new Uint8Array(rawBody), // a sink that changes it must not change what a retry keeps
     webhookId,
     attempt,
@@ -189,6 +201,7 @@ export function toDeadLetter(
     ...defined({ id, tenant, eventName, callId, key }),
     timestamp: new Date(timestamp * 1000),
     failedAt: new Date(at),
-    errorText: error === invalid && invalid ? invalid.message : describeError(error, sensitiveData),
+    errorText: isInvalid ? invalid.message : errorText(copy),
+    ...defined({ errorStack: isInvalid ? undefined : shortFrames(copy) }),
   };
 }

@@ -73,7 +73,10 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
     failedAt: failedAt.getTime(),
     letter: JSON.stringify(kept),
     body: toBase64(letter.rawBody),
-    failure: toFailureJson({ at: failedAt, source, attempt, error: letter.errorText }),
+    failure: toFailureJson({
+      ...{ at: failedAt, source, attempt, error: letter.errorText },
+      ...(letter.errorStack !== undefined && { stack: letter.errorStack }),
+    }),
   };
   return { id: letter.id ?? (await deadLetterId(letter)), ...record };
 }

@@ -141,6 +141,22 @@ const headOf = ({ name, message }: Pick<Error, 'name' | 'message'>) =>
 export const copiedFrames = ({ stack = '' }: ErrorCopy): string =>
   stack.split('\n').slice(1).join('\n');
 
+const MAX_SHORT_FRAMES = 8;
+const MAX_SHORT_STACK = 1_000;
+
+/** The first frames of a redacted error, for what is kept; `undefined` if there are none. */
+export function shortFrames({ stack = '' }: Pick<Error, 'stack'>): string | undefined {
+  const frames = stack.split('\n').slice(1, MAX_SHORT_FRAMES + 1);
+  let length = 0;
+  const short = frames
+    .map((frame) => frame.trim())
+    .filter((frame) => {
+      length += frame.length + 1;
+      return frame.startsWith('at ') && length <= MAX_SHORT_STACK;
+    });
+  return short.length > 0 ? short.join('\n') : undefined;
+}
+
 /** A copy on one line: `name: message [code]`, its parts and its causes. */
 export function errorText(copy: ErrorCopy): string {
   const { code, cause, errors = [] } = copy;

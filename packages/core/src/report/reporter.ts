@@ -150,7 +150,9 @@ const RETRIERS: Partial<Record<DeliverySource, 'service' | 'queue' | 'reconciler
 /** The service retries only its own deliveries, and anybody can send what is not authentic. */
 function retrierOf({ outcome, source, webhookId }: Outcome) {
   if (webhookId === undefined) return undefined;
-  return (OUTCOMES[outcome].service === 'retried' && RETRIERS[source]) || 'nobody';
+  // A replay is a copy of a request that the service has an answer to.
+  const isRetried = OUTCOMES[outcome].service === 'retried' && outcome !== 'replayed';
+  return (isRetried && RETRIERS[source]) || 'nobody';
 }
 
 /** What identifies a delivery in log lines. */

@@ -71,6 +71,7 @@ describe('a handler that fails', () => {
         source: 'webhook',
         error: new Error('no'),
         errorText: 'Error: no',
+        errorStack: expect.stringMatching(/^at .*failures\.test\.ts:\d+:\d+/),
       },
     ]);
   });

@@ -254,6 +254,8 @@ describe.each(CHANGES)('a handler that %s before it fails', (_how, change) => {
     const error: unknown = await work({ ...queued, body: toBase64(body) }).catch((e: unknown) => e);
     expect(log.all.join() + inspect(error, { depth: 10 })).not.toMatch(PLANTED);
     expect(kept[0]?.errorText).not.toMatch(PLANTED);
+    expect(kept[0]?.errorStack).toMatch(/^at /);
+    expect(kept[0]?.errorStack).not.toMatch(PLANTED);
     expect(Buffer.from(kept[0]?.rawBody ?? []).toString()).toBe(JSON.stringify(CALL));
   });
 });

@@ -32,6 +32,7 @@ describe('the line of an outcome', () => {
     ['reconciler', 'handler-failed', { source: 'reconcile' }],
     ['nobody', 'handler-failed', { source: 'redrive' }],
     ['nobody', 'dead-lettered', {}],
+    ['nobody', 'replayed', {}],
   ])('says that %s retries: %s %j', (retriedBy, code, info) => {
     expect(lineOf(code, info).fields).toMatchObject({ retriedBy });
   });

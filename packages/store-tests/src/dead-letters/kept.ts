@@ -9,17 +9,18 @@ export function kept({ it, letters }: DeadLettersTestContext): void {
   it('keeps a letter with all that is needed to run it again', async () => {
     const letter = deadLetter({
       rawBody: Uint8Array.from({ length: 70_000 }, (_, at) => at % 256),
+      errorStack: 'at handle (/app/calls.js:12:5)\nat run (/app/index.js:3:1)',
     });
     await letters().put(letter);
     const id = await deadLetterId(letter);
-    const { error: _error, errorText, ...rest } = letter;
+    const { error: _error, errorText, errorStack: stack, ...rest } = letter;
     expect(await letters().get(id)).toEqual({
       ...rest,
       id,
       bytes: letter.rawBody.length,
       rawBody: new Uint8Array(letter.rawBody),
-      error: errorText,
-      history: [{ at: letter.failedAt, source: 'webhook', attempt: 3, error: errorText }],
+      ...{ error: errorText, stack },
+      history: [{ at: letter.failedAt, source: 'webhook', attempt: 3, error: errorText, stack }],
     });
     for (const nobody of [unique('nobody'), '', 'a\0b', '\ud800', `'; --`, 'x'.repeat(10_000)]) {
       expect(await letters().get(nobody)).toBeUndefined();
