@@ -156,9 +156,19 @@ export interface DeadLettersPage {
   searched?: number;
   /** Why they failed, most frequent first. Of all that match, whatever their `cause` is; at most 50. */
   causes: Cause[];
-  /** The event names and tenants that occur; at most 50 of each. */
+  /** The event names and tenants of all letters, whatever is filtered; at most 50 of each. */
   eventNames: string[];
   tenants: string[];
+}
+
+/** The letters whose bodies have the data of a person, newest first. */
+export interface PersonFound {
+  letters: DeadLetterRow[];
+  /** How many bodies were read, and when the oldest of them failed. */
+  searched: number;
+  searchedTo: number | null;
+  /** Where the search goes on; absent if all were searched. */
+  before?: string;
 }
 
 /** Dead letters with the same error but for ids, times, long numbers and quoted sentences. */
@@ -170,7 +180,7 @@ export type Cause = Omit<DeadLetterCause, 'firstAt' | 'lastAt'> & {
 /** A letter without its body. Ids are as in log lines. */
 export interface DeadLetterRow extends Omit<
   ListedDeadLetter,
-  'timestamp' | 'failedAt' | 'bytes' | 'history' | 'claimedUntil'
+  'timestamp' | 'failedAt' | 'bytes' | 'history' | 'claimedUntil' | 'stack'
 > {
   /** When the last attempt was signed. */
   signedAt: number;
@@ -182,6 +192,8 @@ export interface DeadLetterRow extends Omit<
 }
 
 export interface DeadLetterDetail extends DeadLetterRow {
+  /** The first frames of the last error, redacted. Absent if the letter has none. */
+  stack?: string;
   /** Every attempt that is known, oldest first: those of the log, and then at most the last 50. */
   history: { at: number; source: DeliverySource; attempt: number; error: string }[];
   /** How many attempts failed before the first one of the history. */
@@ -206,6 +218,8 @@ export interface Tasks {
   /** `false`: the store has no cursors, so those of other processes are not known. */
   shared: boolean;
   redrive: RedriveTask | null;
+  /** No two of the redrive and the removal run at once. */
+  removal: RemovalTask | null;
   reconcile: ReconcileTask | null;
   /** How many dead letters wait; `null` without `deadLetters`, and while their store does not respond. */
   waiting: number | null;
@@ -226,14 +240,24 @@ export interface Task {
   error?: string;
 }
 
-export interface RedriveTask extends Task {
+/** What goes through many dead letters. */
+export interface LettersTask extends Task {
   /** The text of the cause whose letters are meant; absent if none was chosen. */
   cause?: string;
   /** `null` until they are counted. */
   total: number | null;
-  counts: RedriveResult;
+  /** When they were counted and the first one began. */
+  countedAt: number | null;
   /** How often a store failed, and the letter was tried again. */
   retries: number;
+}
+
+export interface RedriveTask extends LettersTask {
+  counts: RedriveResult;
+}
+
+export interface RemovalTask extends LettersTask {
+  counts: { removed: number; notFound: number };
 }
 
 export interface ReconcileTask extends Task {

@@ -1,14 +1,24 @@
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
-import type { Overview, ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
-import { DeadLetterDesk, withAttempts } from './dead-letters.ts';
+import type {
+  Overview,
+  ReconcileTask,
+  RedriveTask,
+  RemovalTask,
+  Session,
+  Task,
+  Tasks,
+} from './api-types.ts';
+import { withAttempts } from './dead-letter-answers.ts';
+import { DeadLetterDesk } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
 import { invalid, RequestError } from './http/answer.ts';
 import type { KnownOperator } from './http/operator.ts';
 import type { ConsoleAction, ConsoleSettings } from './options.ts';
 import { OverviewReader } from './overview.ts';
 import { newReconcile, runReconcile } from './reconcile.ts';
-import { newRedrive, runRedrive, type RedriveWhat } from './redrive.ts';
-import { checked, isStorable, queryOf, REQUESTS, type RedriveRequest } from './requests.ts';
+import { newRedrive, runRedrive, type LettersChoice } from './redrive.ts';
+import { newRemoval, runRemoval } from './removal.ts';
+import { checked, isStorable, queryOf, REQUESTS, type LettersRequest } from './requests.ts';
 import { outcomeTable } from './results.ts';
 import { SharedTask, taskStore } from './tasks.ts';
 
@@ -33,6 +43,7 @@ export class Api {
   readonly #deliveries: DeliveryReader;
   readonly #isShared: boolean;
   readonly #redrive: SharedTask<RedriveTask>;
+  readonly #removal: SharedTask<RemovalTask>;
   readonly #reconcile: SharedTask<ReconcileTask>;
 
   /** @param log is told what somebody did */
@@ -46,6 +57,7 @@ export class Api {
     this.#deliveries = new DeliveryReader(settings, this.#letters);
     this.#isShared = isShared;
     this.#redrive = new SharedTask(store, 'console/redrive', logger, clock);
+    this.#removal = new SharedTask(store, 'console/removal', logger, clock);
     this.#reconcile = new SharedTask(store, 'console/reconcile', logger, clock);
   }
 
@@ -67,12 +79,15 @@ export class Api {
       '/api/dead-letters',
       { GET: ({ query }) => this.#desk.page(queryOf(REQUESTS.deadLetters, query)) },
     ],
+    ['/api/dead-letters/search', { POST: (call) => this.#searchPerson(call) }],
     ['/api/dead-letters/*', { GET: (call) => this.#letter(call) }],
     ['/api/dead-letters/*/reveal', { POST: (call) => this.#reveal(call) }],
     ['/api/dead-letters/*/remove', { POST: (call) => this.#remove(call) }],
     ['/api/tasks', { GET: () => this.#tasks() }],
     ['/api/redrive', { POST: (call) => this.#startRedrive(call) }],
     ['/api/redrive/stop', { POST: (call) => this.#stop(this.#redrive, 'abort-redrive', call) }],
+    ['/api/remove', { POST: (call) => this.#startRemoval(call) }],
+    ['/api/remove/stop', { POST: (call) => this.#stop(this.#removal, 'abort-removal', call) }],
     ['/api/reconcile', { POST: (call) => this.#startReconcile(call) }],
     [
       '/api/reconcile/stop',
@@ -81,7 +96,7 @@ export class Api {
   ];
 
   async close(): Promise<void> {
-    await Promise.all([this.#redrive.close(), this.#reconcile.close()]);
+    await Promise.all([this.#redrive, this.#removal, this.#reconcile].map((task) => task.close()));
   }
 
   #session(query: URLSearchParams, operator: KnownOperator): Session {
@@ -126,6 +141,14 @@ export class Api {
     return detail;
   }
 
+  /** Whom somebody searches for is in no log line and no answer. */
+  async #searchPerson({ body, operator }: Call) {
+    const query = checked(REQUESTS.person, body);
+    const found = await this.#desk.search(query);
+    this.#log({ action: 'search', by: operator.name });
+    return found;
+  }
+
   async #remove(call: Call) {
     const letterId = idOf(call);
     const removed = await this.#desk.remove(letterId);
@@ -134,26 +157,48 @@ export class Api {
   }
 
   async #tasks(): Promise<Tasks> {
-    const [redrive, reconcile, waiting] = await Promise.all([
+    const [redrive, removal, reconcile, waiting] = await Promise.all([
       this.#redrive.read(),
+      this.#removal.read(),
       this.#reconcile.read(),
       this.#letters?.waiting().catch(() => null) ?? null,
     ]);
-    return { shared: this.#isShared, redrive, reconcile, waiting };
+    return { shared: this.#isShared, redrive, removal, reconcile, waiting };
   }
 
-  async #startRedrive({ body, operator }: Call): Promise<Tasks> {
-    const desk = this.#desk;
-    const { waitMs: wait = 0, ...given } = checked(REQUESTS.redrive, body);
-    const what = whatOf(given);
-    const by = operator.name;
-    const cause = 'filter' in what ? await desk.causeText(what.filter) : undefined;
-    const done = await this.#redrive.start(by, newRedrive(what, cause), (task, signal) =>
-      runRedrive(what, task, signal, this.#settings, desk),
+  async #startRedrive(call: Call): Promise<Tasks> {
+    await refuseBeside(this.#removal, 'A removal');
+    return this.#startLetters('redrive', call, (choice, cause) =>
+      this.#redrive.start(call.operator.name, newRedrive(choice, cause), (task, signal) =>
+        runRedrive(choice, task, signal, this.#settings, this.#desk),
+      ),
     );
-    const letters = 'ids' in what && { letters: what.ids.length };
-    this.#log({ action: 'redrive', by, ...letters, ...(cause !== undefined && { cause }) });
-    await waitAtMost(wait, done.ended);
+  }
+
+  async #startRemoval(call: Call): Promise<Tasks> {
+    await refuseBeside(this.#redrive, 'A redrive');
+    return this.#startLetters('remove', call, (choice, cause) =>
+      this.#removal.start(call.operator.name, newRemoval(choice, cause), (task, signal) =>
+        runRemoval(choice, task, signal, this.#settings, this.#desk),
+      ),
+    );
+  }
+
+  /** Starts what goes through many letters, and logs it. */
+  async #startLetters(
+    action: 'redrive' | 'remove',
+    { body, operator }: Call,
+    start: (choice: LettersChoice, cause: string | undefined) => Promise<{ ended: Promise<void> }>,
+  ): Promise<Tasks> {
+    const desk = this.#desk;
+    const { waitMs: wait = 0, ...given } = checked(REQUESTS.letters, body);
+    const choice = choiceOf(given);
+    const cause = 'filter' in choice ? await desk.causeText(choice.filter) : undefined;
+    const { ended } = await start(choice, cause);
+    const letters = 'ids' in choice && { letters: choice.ids.length };
+    const by = operator.name;
+    this.#log({ action, by, ...letters, ...(cause !== undefined && { cause }) });
+    await waitAtMost(wait, ended);
     return this.#tasks();
   }
 
@@ -195,8 +240,15 @@ function idOf({ parameters: [id = ''] }: Call): string {
   return id;
 }
 
-/** Exactly one of the three: nobody redrives all by leaving something out. */
-function whatOf({ ids, filter, all }: Omit<RedriveRequest, 'waitMs'>): RedriveWhat {
+/** A removal would take what a redrive is about to run. */
+async function refuseBeside(other: { read(): Promise<Task | null> }, name: string): Promise<void> {
+  const task = await other.read();
+  if (task?.state === 'running')
+    throw new RequestError('already-running', `${name} is running. Wait for it, or stop it.`);
+}
+
+/** Exactly one of the three: nobody redrives or removes all by leaving something out. */
+function choiceOf({ ids, filter, all }: Omit<LettersRequest, 'waitMs'>): LettersChoice {
   const given = [ids, filter, all].filter((one) => one !== undefined);
   if (given.length !== 1) throw invalid('expected one of ids, filter and all');
   return ids ? { ids: [...new Set(ids)] } : { filter: filter ?? {} };

@@ -1,22 +1,23 @@
-import type { DeadLetters, Logger, StoredDeadLetter } from '@call-webhooks/core';
-import { redactEventName, withRedactedIds } from '@call-webhooks/core/internal';
+import type { DeadLetters, Logger } from '@call-webhooks/core';
+import { redactEventName } from '@call-webhooks/core/internal';
 import type {
   DeadJobs,
   DeadLetterFilter,
   DeadLetterPage,
   ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { causeId, causeOf, groupByCause, maskedBody } from '@call-webhooks/recovery';
-import { pagesOf, persistently, type Persistence } from '@call-webhooks/recovery/internal';
-import type {
-  DeadLetterBody,
-  DeadLetterDetail,
-  DeadLetterRow,
-  DeadLettersPage,
-  DeliveryRow,
-} from './api-types.ts';
-import { RequestError } from './http/answer.ts';
-import type { DeadLetterSelection, DeadLettersQuery } from './requests.ts';
+import { causeId, causeOf, groupByCause } from '@call-webhooks/recovery';
+import {
+  bodyMatcher,
+  contentOf,
+  pagesOf,
+  persistently,
+  type Persistence,
+} from '@call-webhooks/recovery/internal';
+import type { DeadLetterDetail, DeadLetterRow, DeadLettersPage, PersonFound } from './api-types.ts';
+import { detailOf, rowOf, shownError } from './dead-letter-answers.ts';
+import { invalid, RequestError } from './http/answer.ts';
+import type { DeadLetterSelection, DeadLettersQuery, PersonQuery } from './requests.ts';
 import { askStore } from './store-calls.ts';
 
 /** Only the newest of more letters are searched and grouped. */
@@ -24,19 +25,24 @@ const MOST_SEARCHED = 10_000;
 const PAGE_OF_STORE = 1_000;
 /** Each open page asks every 5 seconds; milliseconds. */
 const KEPT_MS = 4_000;
+/** The names that filters offer change rarely; milliseconds. */
+const NAMES_KEPT_MS = 60_000;
 const MAX_SHOWN = 50;
-const MAX_ERROR = 2_000;
-/** The longest text that is sent; characters. */
-const MAX_TEXT = 256 * 1024;
-
-/** The log has it before the error, and a dead letter has it as its reason. */
-const SAYS_SO = /^The handler failed: /;
+/** A search for a person reads bodies: so many at once, for so long, until it has found so many. */
+const BODIES_AT_ONCE = 32;
+const SEARCH_MS = 3_000;
+const MOST_FOUND = 50;
 
 /** The newest letters that match what a store can filter. */
 interface Found {
   readonly letters: readonly ListedDeadLetter[];
   readonly total: number;
+  /** Whether there were too many to read all of them. */
+  readonly isCut: boolean;
 }
+
+/** What the filters of a list offer. */
+type Names = Pick<DeadLettersPage, 'eventNames' | 'tenants'>;
 
 /** Lists, shows and removes dead letters. */
 export class DeadLetterDesk {
@@ -44,6 +50,7 @@ export class DeadLetterDesk {
   readonly #letters: DeadLetters | DeadJobs;
   readonly #logger: Logger;
   #last: { key: string; found: Promise<Found> } | undefined;
+  #names: { at: number; names: Promise<Names> } | undefined;
 
   constructor(letters: DeadLetters | DeadJobs, logger: Logger) {
     this.kind = 'claim' in letters ? 'store' : 'jobs';
@@ -69,13 +76,11 @@ export class DeadLetterDesk {
     const chosen = causes.find(({ id }) => id === cause)?.text;
     const matching =
       cause === undefined ? withText : withText.filter((letter) => causeOf(letter) === chosen);
-    const isSearched = found.letters.length < found.total;
-    const names = (of: (letter: ListedDeadLetter) => string | undefined) =>
-      [...new Set(found.letters.flatMap((letter) => of(letter) ?? []))].sort().slice(0, MAX_SHOWN);
+    const isFiltered = Object.values(filter).some((one) => one !== undefined);
     return {
       letters: matching.slice(offset, offset + limit).map(rowOf),
       total: cause === undefined && text === undefined ? found.total : matching.length,
-      ...(isSearched && { searched: found.letters.length }),
+      ...(found.isCut && { searched: found.letters.length }),
       causes: causes
         .slice(0, MAX_SHOWN)
         .map(({ text: cause, firstAt, lastAt, example, ...rest }) => ({
@@ -83,13 +88,52 @@ export class DeadLetterDesk {
           text: shownCause(cause),
           firstAt: firstAt.getTime(),
           lastAt: lastAt.getTime(),
-          example: { ...example, error: example.error.slice(0, MAX_ERROR) },
+          example: { ...example, error: shownError(example.error) },
         })),
-      eventNames: names(({ eventName }) =>
-        // The store could not find a redacted one.
-        eventName === undefined || redactEventName(eventName) !== eventName ? undefined : eventName,
-      ),
-      tenants: names(({ tenant }) => tenant),
+      // With a filter, the list has only what was chosen.
+      ...(isFiltered ? await this.#ask(() => this.#allNames()) : namesOf(found.letters)),
+    };
+  }
+
+  /**
+   * The letters whose bodies have the data of a person, newest first, for a few seconds of reading.
+   * @throws RequestError `invalid-request`, `store-unavailable`
+   */
+  async search({ about, before, cause, text, ...filter }: PersonQuery): Promise<PersonFound> {
+    const isAbout = bodyMatcher(about);
+    if (!isAbout)
+      throw invalid(
+        'about: expected a phone number of at least five digits, an e-mail address or a name',
+      );
+    const from = before === undefined ? undefined : positionOf(before);
+    const until = from && { until: new Date(from.failedAt + 1) };
+    const found = await this.#ask(() => this.#find({ ...filterOf(filter), ...until }));
+    const isChosen = selector({ cause, text });
+    const letters: DeadLetterRow[] = [];
+    const end = performance.now() + SEARCH_MS;
+    let searched = 0;
+    let last: ListedDeadLetter | undefined;
+    const left = from ? after(from, found.letters) : found.letters;
+    while (searched < left.length && letters.length < MOST_FOUND && performance.now() < end) {
+      const next = left.slice(searched, searched + BODIES_AT_ONCE);
+      const matching = await this.#ask(() =>
+        Promise.all(
+          next.map(async (letter) => {
+            const whole = (await isChosen(letter)) && (await this.#letters.get(letter.id));
+            return whole && isAbout(contentOf(whole.rawBody)) ? rowOf(whole) : undefined;
+          }),
+        ),
+      );
+      letters.push(...matching.filter((row) => row !== undefined));
+      searched += next.length;
+      last = next.at(-1);
+    }
+    const hasMore = searched < left.length || found.isCut;
+    return {
+      letters,
+      searched,
+      searchedTo: last?.failedAt.getTime() ?? null,
+      ...(hasMore && last && { before: `${String(last.failedAt.getTime())}.${last.id}` }),
     };
   }
 
@@ -112,13 +156,7 @@ export class DeadLetterDesk {
     persistence: Persistence,
   ): Promise<string[]> {
     const ids: string[] = [];
-    const hasText = matcher(text);
-    const known = new Map<string, boolean>();
-    const isOfCause = async (letter: ListedDeadLetter) => {
-      const own = causeOf(letter);
-      if (cause !== undefined && !known.has(own)) known.set(own, (await causeId(own)) === cause);
-      return cause === undefined || known.get(own) === true;
-    };
+    const isChosen = selector({ cause, text });
     const page = (cursor: string | undefined) =>
       persistently(
         'list() of the store of dead letters',
@@ -126,8 +164,7 @@ export class DeadLetterDesk {
         persistence,
       );
     for await (const letters of pagesOf(page))
-      for (const letter of letters)
-        if (hasText(letter) && (await isOfCause(letter))) ids.push(letter.id);
+      for (const letter of letters) if (await isChosen(letter)) ids.push(letter.id);
     return ids;
   }
 
@@ -154,6 +191,16 @@ export class DeadLetterDesk {
     return this.#ask(() => this.#letters.remove(id));
   }
 
+  /** The names that the filters offer, whatever is filtered now. */
+  #allNames(): Promise<Names> {
+    const age = performance.now() - (this.#names?.at ?? -Infinity);
+    if (this.#names && age < NAMES_KEPT_MS) return this.#names.names;
+    const names = this.#read({}).then(({ letters }) => namesOf(letters));
+    this.#names = { at: performance.now(), names };
+    names.catch(() => (this.#names = undefined));
+    return names;
+  }
+
   /** Pages that are open at the same time share what was read, for a moment. */
   #find(filter: DeadLetterFilter): Promise<Found> {
     const key = JSON.stringify(filter);
@@ -170,20 +217,22 @@ export class DeadLetterDesk {
 
   async #read(filter: DeadLetterFilter): Promise<Found> {
     const total = await this.#letters.count(filter);
-    const newest = total > MOST_SEARCHED ? await this.#newest(filter) : filter;
+    const isCut = total > MOST_SEARCHED;
+    const newest = isCut ? await this.#newest(filter) : filter;
     const letters: ListedDeadLetter[] = [];
     for await (const page of pagesOf((cursor) => this.#page(newest, cursor))) {
       letters.push(...page.slice(0, MOST_SEARCHED - letters.length));
       if (letters.length >= MOST_SEARCHED) break;
     }
-    return { letters: letters.reverse(), total: Math.max(total, letters.length) };
+    // Some may have come or gone since they were counted.
+    return { letters: letters.reverse(), total: isCut ? total : letters.length, isCut };
   }
 
   /** Stores list the oldest first: a filter that leaves so many of them out that the rest can be read. */
   async #newest(filter: DeadLetterFilter): Promise<DeadLetterFilter> {
     const [oldest] = (await this.#letters.list({ ...filter, limit: 1 })).letters;
     let tooMany = oldest?.failedAt.getTime() ?? 0;
-    let few = Date.now() + 60_000;
+    let few = filter.until?.getTime() ?? Date.now() + 60_000;
     // Until what is read is at least half of what may be, or the times cannot be told apart.
     while (few - tooMany > 1) {
       const since = Math.floor((tooMany + few) / 2);
@@ -210,8 +259,57 @@ const filterOf = ({ event, reason, tenant }: DeadLetterSelection): DeadLetterFil
   tenant,
 });
 
+function namesOf(letters: readonly ListedDeadLetter[]): Names {
+  const names = (of: (letter: ListedDeadLetter) => string | undefined) =>
+    [...new Set(letters.flatMap((letter) => of(letter) ?? []))].sort().slice(0, MAX_SHOWN);
+  return {
+    eventNames: names(({ eventName }) =>
+      // The store could not find a redacted one.
+      eventName === undefined || redactEventName(eventName) !== eventName ? undefined : eventName,
+    ),
+    tenants: names(({ tenant }) => tenant),
+  };
+}
+
+/** Where a search goes on: after this letter. */
+interface Position {
+  readonly failedAt: number;
+  readonly id: string;
+}
+
+/** @throws RequestError `invalid-request` for a text that no search gave */
+function positionOf(before: string): Position {
+  const [, failedAt, id] = /^(\d{1,15})\.(.+)$/s.exec(before) ?? [];
+  if (failedAt === undefined || id === undefined)
+    throw invalid('before: expected that of the page before');
+  return { failedAt: Number(failedAt), id };
+}
+
+/** The letters that come after one. If that was removed, those of the same time are looked at again. */
+function after(
+  { failedAt, id }: Position,
+  letters: readonly ListedDeadLetter[],
+): readonly ListedDeadLetter[] {
+  const at = letters.findIndex((letter) => letter.id === id);
+  if (at >= 0) return letters.slice(at + 1);
+  return letters.filter((letter) => letter.failedAt.getTime() <= failedAt);
+}
+
 /** What was left out at the end of a sentence needs no full stop. */
 const shownCause = (cause: string) => cause.replace(/…\.(?=\s|$)/g, '…');
+
+/** @returns whether a letter has the cause, and the text in what is shown of it */
+function selector({ cause, text }: Pick<DeadLetterSelection, 'cause' | 'text'>) {
+  const hasText = matcher(text);
+  const known = new Map<string, boolean>();
+  return async (letter: ListedDeadLetter): Promise<boolean> => {
+    if (!hasText(letter)) return false;
+    if (cause === undefined) return true;
+    const own = causeOf(letter);
+    if (!known.has(own)) known.set(own, (await causeId(own)) === cause);
+    return known.get(own) === true;
+  };
+}
 
 /** @returns whether a letter has the text in what is shown of it */
 function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolean {
@@ -221,72 +319,4 @@ function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolea
     [id, webhookId, eventName, callId, key, error].some((one) =>
       one?.toLowerCase().includes(wanted),
     );
-}
-
-/** A letter without its body. Ids are as in log lines. */
-function rowOf(letter: ListedDeadLetter): DeadLetterRow {
-  const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } =
-    withRedactedIds(letter);
-  return {
-    id,
-    reason,
-    ...(tenant !== undefined && { tenant }),
-    webhookId,
-    ...(eventName !== undefined && { eventName }),
-    ...(callId !== undefined && { callId }),
-    ...(key !== undefined && { key }),
-    attempt: letter.attempt,
-    signedAt: letter.timestamp.getTime(),
-    failedAt: letter.failedAt.getTime(),
-    source: letter.source,
-    error: letter.error.slice(0, MAX_ERROR),
-    attempts: earlierAttempts(letter) + letter.history.length,
-    ...(claimedUntil && { claimedUntil: claimedUntil.getTime() }),
-  };
-}
-
-/** The first failure of the history was the last of so many attempts; each later one is one more. */
-const earlierAttempts = ({ attempt, history: [first] }: ListedDeadLetter): number =>
-  Math.max(0, (first?.attempt ?? attempt) - 1);
-
-function detailOf(letter: StoredDeadLetter, isWhole: boolean): DeadLetterDetail {
-  const { rawBody, history } = letter;
-  const text = isWhole ? new TextDecoder().decode(rawBody) : maskedBody(rawBody);
-  return {
-    ...rowOf(letter),
-    history: history.map(({ at, source, attempt, error }) => ({
-      at: at.getTime(),
-      source,
-      attempt,
-      error: error.slice(0, MAX_ERROR),
-    })),
-    earlierAttempts: earlierAttempts(letter),
-    body: { masked: !isWhole, ...shown(text), bytes: rawBody.length },
-  };
-}
-
-/**
- * With the attempts of before it was a dead letter, as far as the log has them.
- * @param failures of its event, oldest first
- */
-export function withAttempts(
-  letter: DeadLetterDetail,
-  failures: readonly DeliveryRow[],
-): DeadLetterDetail {
-  const [first] = letter.history;
-  const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
-    attempt !== undefined && first && attempt < first.attempt && at <= first.at
-      ? [{ at, source, attempt, error: error.replace(SAYS_SO, '') }]
-      : [],
-  );
-  return {
-    ...letter,
-    history: [...earlier, ...letter.history],
-    earlierAttempts: Math.max(0, letter.earlierAttempts - earlier.length),
-  };
-}
-
-function shown(text: string | undefined): Pick<DeadLetterBody, 'text' | 'truncated'> {
-  if (text === undefined) return { text: null, truncated: false };
-  return { text: text.slice(0, MAX_TEXT), truncated: text.length > MAX_TEXT };
 }

@@ -53,9 +53,10 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
   const settings = resolveOptions(options);
   const { logger, onAction, path } = settings;
   const api = new Api(settings, (action) => {
-    const { by, cause } = action;
+    const { by, cause, letterId } = action;
     const which = cause === undefined ? '' : ` of “${cause}”`;
-    logDone(logger, action, `${by ?? 'somebody'} ${DONE[action.action]}${which}`);
+    const done = letterId === undefined && action.action === 'remove' ? MANY : DONE[action.action];
+    logDone(logger, action, `${by ?? 'somebody'} ${done}${which}`);
     if (onAction) callHook(onAction, { ...action });
   });
   const refusals = new RefusalLog(logger);
@@ -70,9 +71,13 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
   });
 }
 
+const MANY = 'started to remove dead letters';
+
 const DONE: Record<ConsoleAction['action'], string> = {
   reveal: 'read the body of a dead letter',
+  search: 'searched the dead letters for a person',
   remove: 'removed a dead letter',
+  'abort-removal': 'stopped the removal of dead letters',
   redrive: 'started a redrive',
   'abort-redrive': 'stopped the redrive',
   reconcile: 'started a reconcile',

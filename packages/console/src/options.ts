@@ -22,14 +22,22 @@ export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store' | 'h
 
 /** What somebody did in the console. */
 export interface ConsoleAction {
-  action: 'reveal' | 'remove' | 'redrive' | 'abort-redrive' | 'reconcile' | 'abort-reconcile';
+  action:
+    | 'reveal'
+    | 'search'
+    | 'remove'
+    | 'abort-removal'
+    | 'redrive'
+    | 'abort-redrive'
+    | 'reconcile'
+    | 'abort-reconcile';
   /** The name that `authorize` gave. */
   by: string | null;
   /** The dead letter that was revealed or removed. */
   letterId?: string;
   /** How many letters were named; absent if all that match a filter are meant. */
   letters?: number;
-  /** The cause whose letters are redriven: what their errors have in common. */
+  /** The cause whose letters are redriven or removed: what their errors have in common. */
   cause?: string;
   dryRun?: boolean;
 }

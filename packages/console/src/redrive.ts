@@ -1,8 +1,8 @@
 import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import { redrive, type RedriveProgress, type StoreRetry } from '@call-webhooks/recovery';
-import { nothingRedriven } from '@call-webhooks/recovery/internal';
-import type { RedriveTask } from './api-types.ts';
+import { nothingRedriven, type Persistence } from '@call-webhooks/recovery/internal';
+import type { LettersTask, RedriveTask } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
@@ -10,19 +10,37 @@ import { sum } from './overview.ts';
 import { logFailure } from './store-calls.ts';
 
 /** Which letters are meant: these, or those that match. */
-export type RedriveWhat = { ids: readonly string[] } | { filter: DeadLetterSelection };
+export type LettersChoice = { ids: readonly string[] } | { filter: DeadLetterSelection };
 
-/** What a redrive has before it begins. @param cause the error that its letters have in common */
-export const newRedrive = (what: RedriveWhat, cause: string | undefined) => ({
+/** What a task has before it begins. @param cause the error that its letters have in common */
+export const newLettersTask = (choice: LettersChoice, cause: string | undefined) => ({
   ...(cause !== undefined && { cause }),
-  total: 'ids' in what ? what.ids.length : null,
-  counts: nothingRedriven(),
+  total: 'ids' in choice ? choice.ids.length : null,
+  countedAt: null,
   retries: 0,
 });
 
+export const newRedrive = (choice: LettersChoice, cause: string | undefined) => ({
+  ...newLettersTask(choice, cause),
+  counts: nothingRedriven(),
+});
+
+/** The ids of the letters that a task is about, counted. */
+export async function idsOf(
+  choice: LettersChoice,
+  task: LettersTask,
+  desk: DeadLetterDesk,
+  persistence: Persistence,
+): Promise<readonly string[]> {
+  const ids = 'ids' in choice ? choice.ids : await desk.ids(choice.filter, persistence);
+  task.total = ids.length;
+  task.countedAt = persistence.clock.now();
+  return ids;
+}
+
 /** Runs letters again. Rejects with what `redrive` rejects with, and when it was stopped before the end. */
 export async function runRedrive(
-  what: RedriveWhat,
+  choice: LettersChoice,
   task: RedriveTask,
   signal: AbortSignal,
   settings: ConsoleSettings,
@@ -36,8 +54,7 @@ export async function runRedrive(
   const onProgress = ({ result }: RedriveProgress) => {
     task.counts[result] += 1;
   };
-  const ids = 'ids' in what ? what.ids : await desk.ids(what.filter, { clock, signal, onRetry });
-  task.total = ids.length;
+  const ids = await idsOf(choice, task, desk, { clock, signal, onRetry });
   const shared = { ids, onProgress, onRetry, signal, clock, concurrency: options.concurrency };
   const letters = settings.deadLetters as DeadLetters | DeadJobs;
   try {

@@ -57,6 +57,18 @@ const SELECTION = {
   cause: text(),
 };
 
+/** Which dead letters are meant: exactly one of the first three. */
+const LETTERS = {
+  ids: z.optional(
+    z
+      .array(someText(), `expected 1 to ${MAX_IDS} ids`)
+      .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
+  ),
+  filter: z.optional(z.strictObject(SELECTION, 'expected conditions')),
+  all: z.optional(z.literal(true, 'expected true')),
+  waitMs,
+};
+
 /** What the routes of the API take. Conditions that are given all have to hold. */
 export const REQUESTS = {
   nothing: z.strictObject({}),
@@ -73,17 +85,9 @@ export const REQUESTS = {
   }),
   call: z.strictObject({ tenant: text() }),
   deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),
-  /** Exactly one of the first three. */
-  redrive: z.strictObject({
-    ids: z.optional(
-      z
-        .array(someText(), `expected 1 to ${MAX_IDS} ids`)
-        .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
-    ),
-    filter: z.optional(z.strictObject(SELECTION, 'expected conditions')),
-    all: z.optional(z.literal(true, 'expected true')),
-    waitMs,
-  }),
+  /** `about` is of a person, so it is never in an address; `before` is that of the page before. */
+  person: z.strictObject({ about: someText(), ...SELECTION, before: text() }),
+  letters: z.strictObject(LETTERS),
   /** Calls that began at `since` or later and before `until`; 10 minutes ago by default. */
   reconcile: z.strictObject({
     dryRun: z.boolean('expected true or false'),
@@ -99,7 +103,10 @@ export type DeliveriesQuery = z.output<typeof REQUESTS.deliveries>;
 export type DeadLettersQuery = z.output<typeof REQUESTS.deadLetters>;
 /** What `api/dead-letters` and a redrive choose by. */
 export type DeadLetterSelection = Omit<DeadLettersQuery, 'offset' | 'limit'>;
-export type RedriveRequest = z.output<typeof REQUESTS.redrive>;
+/** The body of `api/dead-letters/search`. */
+export type PersonQuery = z.output<typeof REQUESTS.person>;
+/** The body of `api/redrive` and of `api/remove`. */
+export type LettersRequest = z.output<typeof REQUESTS.letters>;
 export type ReconcileRequest = z.output<typeof REQUESTS.reconcile>;
 
 /** @throws RequestError `invalid-request` for what does not follow the rules, or has no rule */

@@ -143,6 +143,9 @@ it.each<[string, unknown, string]>([
   ['redrive', [], 'expected a JSON object'],
   ['redrive', null, 'expected a JSON object'],
   ['redrive/stop', { a: 1 }, 'it takes no parameters'],
+  ['remove', {}, 'expected one of ids, filter and all'],
+  ['dead-letters/search', {}, 'about: expected a text'],
+  ['dead-letters/search', { about: 'Ada', ids: ['x'] }, 'expected only about, event'],
 ])('POST api/%s refuses %j', async (path, body, problem) => {
   const { send, deadLetters } = await withLetter();
   const response = await send(`/api/${path}`, body);

@@ -86,6 +86,25 @@ describe('api/dead-letters', () => {
     expect(await calls('text=timeout&tenant=acme')).toEqual([]);
   });
 
+  it('offers all tenants and events, also once one was chosen', async () => {
+    const { list } = await withLetters([
+      letterOf('c1', { tenant: 'acme' }),
+      letterOf('c2', { tenant: 'globex', eventName: 'call:started' }),
+    ]);
+    const all = { tenants: ['acme', 'globex'], eventNames: ['call:completed', 'call:started'] };
+    expect(await list('tenant=acme')).toMatchObject({ ...all, total: 1 });
+    expect(await list('event=call:started')).toMatchObject({ ...all, total: 1 });
+    expect(await list()).toMatchObject({ ...all, total: 2 });
+  });
+
+  it('counts those that it has read, if some came or went while it read', async () => {
+    const { list, deadLetters } = await withLetters([letterOf('c1'), letterOf('c2')]);
+    deadLetters.count = () => Promise.resolve(3);
+    const page = await list();
+    expect(page.total).toBe(2);
+    expect(page).not.toHaveProperty('searched');
+  });
+
   it('of more than 10,000 searches the newest, and says so', async () => {
     const kept = Array.from({ length: 12_000 }, (_, index) => ({
       ...{ ...letterOf(`c${index}`), id: `l${index}`, bytes: 2, error: 'no', history: [] },
@@ -143,6 +162,7 @@ describe('one dead letter', () => {
 
     const { body } = await post<DeadLetterDetail>(`/api/dead-letters/${id}/reveal`);
     expect(body).toMatchObject({ masked: false, bytes: masked.body.bytes });
+    expect(masked.stack).toMatch(/^at .*support\.ts:\d+:\d+/);
     expect(body.text).toContain('"recipientName":"Grace Hopper"');
     expect(actions).toEqual([{ action: 'reveal', by: 'Ada', letterId: id }]);
     expect(logger.entries.at(-1)).toMatchObject({

@@ -66,6 +66,12 @@ describe('of a delivery with personal data', () => {
       expect([path, response.status]).toEqual([path, 200]);
       expect([path, await response.text()]).toEqual([path, expect.not.stringMatching(PLANTED)]);
     }
+    const search = await opened.send('/api/dead-letters/search', { about: PERSON.toPhoneNumber });
+    const found = await search.text();
+    expect(JSON.parse(found)).toMatchObject({
+      letters: expect.arrayContaining([expect.anything()]),
+    });
+    expect(found).not.toMatch(PLANTED);
     const id = letters.find(({ callId }) => callId === 'call-1')!.id;
     const revealed = await opened.send(`/api/dead-letters/${encodeURIComponent(id)}/reveal`);
     expect(await revealed.text()).toContain(PERSON.recipientName);
@@ -77,8 +83,10 @@ describe('of a delivery with personal data', () => {
     for (const { id } of letters) {
       const redrive = await opened.send('/api/redrive', { ids: [id], waitMs: 5_000 });
       expect(await redrive.text()).not.toMatch(PLANTED);
-      await opened.send(`/api/dead-letters/${encodeURIComponent(id)}/remove`);
     }
+    await opened.send('/api/dead-letters/search', { about: PERSON.recipientName });
+    const removal = await opened.send('/api/remove', { all: true, waitMs: 5_000 });
+    expect(await removal.text()).not.toMatch(PLANTED);
     expect(JSON.stringify(opened.logger)).not.toMatch(PLANTED);
   });
 });

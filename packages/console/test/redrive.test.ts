@@ -49,7 +49,10 @@ describe('api/redrive', () => {
       ...{ by: 'Ada', state: 'done', total: 3, endedAt: expect.any(Number) },
       counts: { handled: 2, notFound: 1, skipped: 0, failed: 0 },
     });
-    expect(await tasks()).toEqual({ shared: true, redrive: task, reconcile: null, waiting: 1 });
+    expect(await tasks()).toEqual({
+      ...{ shared: true, redrive: task, removal: null, reconcile: null, waiting: 1 },
+    });
+    expect(task?.countedAt).toBeGreaterThanOrEqual(task?.startedAt ?? Infinity);
     expect((await deadLetters.list()).letters.map(({ callId }) => callId)).toEqual(['c2']);
   });
 
