@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
 /** What a colour says. It never says it alone: a text or an icon stands beside it. */
-export type Tone = 'good' | 'wait' | 'bad' | 'info' | 'odd' | 'muted';
+export type Tone = 'good' | 'wait' | 'bad' | 'info' | 'odd' | 'pale' | 'muted';
 
 interface BadgeProps {
   readonly tone: Tone;

@@ -68,7 +68,7 @@ export function Table<Row>(props: TableProps<Row>) {
 /** Not a click that means something in the row, and not the end of a selection of text. */
 const isOfRow = ({ target }: MouseEvent): boolean =>
   target instanceof Element &&
-  target.closest('a, button') === null &&
+  target.closest('a, button, input, label') === null &&
   getSelection()?.isCollapsed !== false;
 
 interface FactsProps {

@@ -1,10 +1,10 @@
-import { ActionButton, Button, count, Table } from '@call-webhooks/ui';
+import { Button, count, Table } from '@call-webhooks/ui';
 import type { Cause, DeadLetterSelection, DeadLettersPage } from '../../src/api-types.ts';
 import { filterBy } from '../model/place.ts';
 import { useSession, useTasks } from '../model/session.ts';
-import { Link, When } from '../parts/cells.tsx';
+import { RowLink, When } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
-import { askToRedrive } from './redrive-section.tsx';
+import { areBusy, askToRedrive, askToRemove } from './letters-tasks.tsx';
 
 interface CausesProps {
   readonly page: DeadLettersPage;
@@ -13,22 +13,7 @@ interface CausesProps {
 
 /** Why they failed: errors that differ only in ids, times, long numbers and quoted sentences are one cause. */
 export function CausesSection({ page: { causes }, selection }: CausesProps) {
-  const { canWrite } = useSession();
-  const { tasks, redrive } = useTasks();
   if (causes.length === 0) return null;
-  const isRunning = tasks?.redrive?.state === 'running';
-  const redriveButton = (cause: Cause) => (
-    <ActionButton
-      label={`Redrive ${cause.count === 1 ? 'this one' : `these ${count(cause.count)}`} …`}
-      small
-      disabled={isRunning}
-      run={() => {
-        askToRedrive(cause.count, `“${cause.text}”`, () =>
-          redrive({ filter: { ...selection, cause: cause.id } }),
-        );
-      }}
-    />
-  );
   return (
     <Section title="Causes">
       <Table
@@ -40,12 +25,12 @@ export function CausesSection({ page: { causes }, selection }: CausesProps) {
           { name: 'Letters', align: 'end', cell: (cause) => count(cause.count) },
           {
             name: 'Cause',
-            cell: ({ text, example }) => (
+            cell: ({ id, text, example }) => (
               <>
                 <span class="error-line">{text}</span>{' '}
-                <Link to="dead-letters" query={{ letter: example.id }}>
+                <RowLink id={`example-${id}`} opens={{ letter: example.id }}>
                   Open an example
-                </Link>
+                </RowLink>
               </>
             ),
           },
@@ -56,23 +41,53 @@ export function CausesSection({ page: { causes }, selection }: CausesProps) {
           },
           { name: 'First', minor: true, cell: ({ firstAt }) => <When at={firstAt} /> },
           { name: 'Last', cell: ({ lastAt }) => <When at={lastAt} /> },
-          {
-            name: 'Do',
-            cell: (cause) => (
-              <div class="buttons">
-                <Button
-                  label={cause.id === selection.cause ? 'Show all' : 'Show these'}
-                  small
-                  onClick={() =>
-                    filterBy({ cause: cause.id === selection.cause ? undefined : cause.id })
-                  }
-                />
-                {canWrite && redriveButton(cause)}
-              </div>
-            ),
-          },
+          { name: 'Do', cell: (cause) => <CauseActions cause={cause} selection={selection} /> },
         ]}
       />
     </Section>
+  );
+}
+
+interface ActionsProps {
+  readonly cause: Cause;
+  readonly selection: DeadLetterSelection;
+}
+
+function CauseActions({ cause, selection }: ActionsProps) {
+  const { canWrite } = useSession();
+  const control = useTasks();
+  const isChosen = cause.id === selection.cause;
+  const question = {
+    total: cause.count,
+    which: `“${cause.text}”`,
+    request: { filter: { ...selection, cause: cause.id } },
+    control,
+  };
+  const these = cause.count === 1 ? 'this one' : `these ${count(cause.count)}`;
+  const isBusy = areBusy(control.tasks);
+  return (
+    <div class="buttons">
+      <Button
+        label={isChosen ? 'Show all' : 'Show these'}
+        small
+        onClick={() => filterBy({ cause: isChosen ? undefined : cause.id })}
+      />
+      {canWrite && (
+        <>
+          <Button
+            label={`Redrive ${these} …`}
+            small
+            disabled={isBusy}
+            onClick={() => askToRedrive(question)}
+          />
+          <Button
+            label={`Remove ${these} …`}
+            small
+            disabled={isBusy}
+            onClick={() => askToRemove(question)}
+          />
+        </>
+      )}
+    </div>
   );
 }

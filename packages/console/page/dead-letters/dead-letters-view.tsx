@@ -1,16 +1,18 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
-import { Button, changeUrl, count, counted, Table, Tag, usePoll, useUrl } from '@call-webhooks/ui';
-import type { DeadLetterRow, DeadLetterSelection, DeadLettersPage } from '../../src/api-types.ts';
+import { Button, count, counted, usePoll, useUrl } from '@call-webhooks/ui';
+import type { DeadLetterSelection, DeadLettersPage } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { filterBy, filtersIn } from '../model/place.ts';
 import { useChange, useSession, useTasks } from '../model/session.ts';
 import { REASONS } from '../model/words.ts';
-import { CallLink, RowLink, When } from '../parts/cells.tsx';
 import { Filters, named } from '../parts/filters.tsx';
+import { useReveal } from '../parts/reveal.ts';
 import { Empty, ErrorBox, Loading } from '../parts/section.tsx';
 import { CausesSection } from './causes.tsx';
 import { LetterDetail } from './letter-detail.tsx';
-import { RedriveAll, RedriveSection } from './redrive-section.tsx';
+import { areBusy, askToRedrive, askToRemove, LettersTasks } from './letters-tasks.tsx';
+import { ChosenBar, LettersTable, useChoosing, type Choosing } from './letters-table.tsx';
+import { PersonSearch } from './person-search.tsx';
 
 const EVERY_MS = 5_000;
 const PAGE = 50;
@@ -34,7 +36,7 @@ export function DeadLettersView() {
 }
 
 const NotConfigured = () => (
-  <Empty title="This console has no dead letters to show">
+  <Empty title="No store of dead letters">
     <p>
       Without <code>deadLetter</code>, an event that always fails is retried until the service
       pauses the rule. Give the receiver a store of dead letters, and pass the same one to{' '}
@@ -53,10 +55,13 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
     EVERY_MS,
     (signal) => get<DeadLettersPage>('api/dead-letters', query, signal),
   );
+  const { canWrite } = useSession();
   const { tasks, refresh: refreshTasks } = useTasks();
-  // A redrive of any process.
+  // A redrive or a removal of any process.
   useChange(
-    JSON.stringify([tasks?.redrive?.counts, tasks?.redrive?.state, tasks?.waiting]),
+    JSON.stringify(
+      [tasks?.redrive, tasks?.removal].map((task) => [task?.counts, task?.state, tasks?.waiting]),
+    ),
     refresh,
   );
   const last = useRef(value);
@@ -74,83 +79,105 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
     },
     [focusAfter, refresh, refreshTasks],
   );
+  const list = useReveal<HTMLHeadingElement>(selection.cause ?? null);
+  const choosing = useChoosing();
+  useChange(JSON.stringify(selection), choosing.clear);
   return (
     <>
-      <RedriveSection />
-      {page && <CausesSection page={page} selection={selection} />}
-      <Filters
-        searches="Call, key, text of the error"
-        names={FILTERS}
-        choices={[
-          ['Event', 'event', named(page?.eventNames)],
-          ['Reason', 'reason', Object.entries(REASONS)],
-          ['Tenant', 'tenant', named(page?.tenants)],
-        ]}
-      />
-      <ErrorBox error={error} />
-      {page && page.total > 0 && (
-        <p class="hint">
-          {counted(page.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, newest first.
-          {kind === 'jobs' && ' They are the dead jobs of the queue: its workers run them again.'}
-          {page.searched !== undefined &&
-            ` Only the newest ${count(page.searched)} are searched and grouped: narrow the filters to see older ones.`}
-        </p>
-      )}
-      <RedriveAll selection={selection} total={page?.total ?? 0} />
+      <LettersTasks />
       <div class="with-detail" data-open={opened === null ? undefined : ''}>
         {opened !== null && <LetterDetail id={opened} onGone={removed} />}
-        <div class="listed">
-          {letters.length > 0 && <Listed letters={letters} selected={opened ?? undefined} />}
-          {page && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
-          {!page && error === undefined && <Loading />}
-          {page && <Pages page={page} offset={offset} />}
+        <div class="column">
+          {page && <CausesSection page={page} selection={selection} />}
+          {canWrite && (
+            <PersonSearch
+              selection={selection}
+              choosing={choosing}
+              selected={opened ?? undefined}
+            />
+          )}
+          <Filters
+            searches="Call, key, text of the error"
+            names={FILTERS}
+            choices={[
+              ['Event', 'event', named(page?.eventNames)],
+              ['Reason', 'reason', Object.entries(REASONS)],
+              ['Tenant', 'tenant', named(page?.tenants)],
+            ]}
+          />
+          <ErrorBox error={error} />
+          {page && page.total > 0 && (
+            <>
+              <h3 tabIndex={-1} ref={list}>
+                {counted(page.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, newest
+                first
+              </h3>
+              <p class="hint">
+                {kind === 'jobs' &&
+                  'They are the dead jobs of the queue: its workers run them again. '}
+                {page.searched !== undefined &&
+                  `Only the newest ${count(page.searched)} are searched and grouped: narrow the filters to see older ones.`}
+              </p>
+              {canWrite && <AllActions selection={selection} page={page} choosing={choosing} />}
+            </>
+          )}
+          <div class="listed">
+            {letters.length > 0 && (
+              <LettersTable
+                label="Dead letters"
+                letters={letters}
+                choosing={choosing}
+                selected={opened ?? undefined}
+              />
+            )}
+            {page && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
+            {!page && error === undefined && <Loading />}
+            {page && <Pages page={page} offset={offset} />}
+          </div>
+          <ChosenBar choosing={choosing} />
         </div>
       </div>
     </>
   );
 }
 
-interface ListedProps {
-  readonly letters: readonly DeadLetterRow[];
-  readonly selected: string | undefined;
+interface AllProps {
+  readonly selection: DeadLetterSelection;
+  readonly page: DeadLettersPage;
+  readonly choosing: Choosing;
 }
 
-/** One row for each dead letter, newest first. */
-const Listed = ({ letters, selected }: ListedProps) => (
-  <Table
-    label="Dead letters"
-    rows={letters}
-    keyOf={({ id }) => id}
-    selected={selected}
-    onOpen={({ id }) => changeUrl({ letter: id })}
-    columns={[
-      { name: 'Failed', cell: ({ failedAt }) => <When at={failedAt} /> },
-      {
-        name: 'Event',
-        cell: ({ id, eventName, claimedUntil }) => (
-          <>
-            <span class="event-name">
-              <RowLink id={`letter-${id}`} opens={{ letter: id }}>
-                {eventName ?? 'unknown event'}
-              </RowLink>
-            </span>{' '}
-            {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
-          </>
-        ),
-      },
-      ...(letters.some(({ tenant }) => tenant !== undefined)
-        ? [{ name: 'Tenant', cell: ({ tenant }: DeadLetterRow) => tenant ?? '' }]
-        : []),
-      {
-        name: 'Reason',
-        minor: true,
-        cell: ({ reason, attempts }) => `${REASONS[reason]}, after ${counted(attempts, 'attempt')}`,
-      },
-      { name: 'Error', cell: ({ error }) => <span class="error-line">{error}</span> },
-      { name: 'Call', cell: (letter) => <CallLink {...letter} /> },
-    ]}
-  />
-);
+/** What can be done with all letters that match. */
+function AllActions({ selection, page: { total, letters }, choosing }: AllProps) {
+  const control = useTasks();
+  const isFiltered = Object.keys(selection).length > 0;
+  const isBusy = areBusy(control.tasks);
+  const all = isFiltered ? 'all that match …' : 'all …';
+  const question = {
+    total,
+    which: isFiltered ? 'All that match the filters.' : 'All of them.',
+    request: isFiltered ? { filter: selection } : { all: true as const },
+    control,
+  };
+  return (
+    <div class="buttons">
+      <Button label={`Redrive ${all}`} disabled={isBusy} onClick={() => askToRedrive(question)} />
+      <Button label={`Remove ${all}`} disabled={isBusy} onClick={() => askToRemove(question)} />
+      {letters.length > 1 && (
+        <Button
+          label={`Select these ${count(letters.length)}`}
+          kind="ghost"
+          onClick={() =>
+            choosing.choose(
+              letters.map(({ id }) => id),
+              true,
+            )
+          }
+        />
+      )}
+    </div>
+  );
+}
 
 /**
  * Where the keyboard goes on after a letter was removed: in the row that takes its place, or at the heading.
@@ -177,7 +204,7 @@ const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
       <p>Change or clear the filters.</p>
     </Empty>
   ) : (
-    <Empty title="Nothing waits here">
+    <Empty title="No dead letters">
       <p>
         An event comes here when its handler has failed maxAttempts times, or when its payload can
         never be handled. Fix the cause, then redrive it: it runs as if it had just arrived.

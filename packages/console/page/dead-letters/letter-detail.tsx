@@ -15,6 +15,7 @@ import {
 import type { DeadLetterBody, DeadLetterDetail } from '../../src/api-types.ts';
 import { get, post } from '../model/api.ts';
 import { useChange, useSession, useTasks } from '../model/session.ts';
+import { areBusy } from './letters-tasks.tsx';
 import { REASONS, SOURCES } from '../model/words.ts';
 import { CallLink, When } from '../parts/cells.tsx';
 import { DetailHead, ErrorBox, Loading } from '../parts/section.tsx';
@@ -38,7 +39,10 @@ export function LetterDetail({ id, onGone }: DetailProps) {
     get<DeadLetterDetail>(path, {}, signal),
   );
   const { tasks } = useTasks();
-  useChange(JSON.stringify([tasks?.redrive?.counts, tasks?.redrive?.state]), refresh);
+  useChange(
+    JSON.stringify([tasks?.redrive, tasks?.removal].map((task) => [task?.counts, task?.state])),
+    refresh,
+  );
   const [shown, setShown] = useState<DeadLetterDetail>();
   const revealed = shown?.id === id ? shown : undefined;
   const isGone = error instanceof ApiError && error.code === 'unknown-letter';
@@ -70,6 +74,7 @@ export function LetterDetail({ id, onGone }: DetailProps) {
                 : 'Fix the schema or the custom payload. A redrive fails again until then.'}
             </p>
           </div>
+          {value.stack !== undefined && <LetterStack stack={value.stack} />}
           <LetterFacts letter={value} />
           <LetterHistory letter={value} />
           <LetterBody body={(revealed ?? value).body} path={path} onReveal={setShown} />
@@ -110,10 +115,15 @@ function LetterActions({ letter, path, onGone }: ActionsProps) {
         label="Redrive"
         kind="primary"
         icon="again"
-        disabled={tasks?.redrive?.state === 'running'}
+        disabled={areBusy(tasks)}
         run={() => redrive({ ids: [letter.id] })}
       />
       <ActionButton label="Remove …" run={remove} />
+      {tasks?.redrive?.state === 'running' && (
+        <span class="hint" role="status">
+          Redrive in progress
+        </span>
+      )}
     </div>
   );
 }
@@ -137,6 +147,14 @@ const LetterFacts = ({ letter }: LetterProps) => (
       ['Id', letter.id],
     ]}
   />
+);
+
+/** Where the error was thrown. */
+const LetterStack = ({ stack }: { readonly stack: string }) => (
+  <details>
+    <summary>Stack trace</summary>
+    <CodeBlock label="Stack trace" text={stack} />
+  </details>
 );
 
 /** Every attempt, the latest first. */

@@ -1,9 +1,11 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { Badge, Button, counted, usePoll } from '@call-webhooks/ui';
 import type { CallEvent, CallTimeline, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { filterBy } from '../model/place.ts';
 import { AFTER_FAILURE, EVENT_STATES, SOURCES } from '../model/words.ts';
 import { Link, When } from '../parts/cells.tsx';
+import { reveal } from '../parts/reveal.ts';
 import { ErrorBox, Section } from '../parts/section.tsx';
 
 const EVERY_MS = 10_000;
@@ -18,9 +20,13 @@ export function CallSection({ callId, tenant }: CallProps) {
   const { value, error } = usePoll(`call ${tenant} ${callId}`, EVERY_MS, (signal) =>
     get<CallTimeline>(`api/calls/${encodeURIComponent(callId)}`, { tenant }, signal),
   );
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The link or the field that asks for a call may be far below.
+  useEffect(() => reveal(heading.current), [callId, tenant]);
   return (
     <Section
       title="Call"
+      heading={heading}
       beside={
         <>
           <code class="id">{callId}</code>
@@ -67,7 +73,7 @@ function Event({ event }: { readonly event: CallEvent }) {
         {meaning} {state === 'failed' && AFTER_FAILURE[last?.source ?? 'webhook']}
         {state === 'none' && eventName === 'call:completed' && (
           <>
-            If the call has ended, it may be missed: <Link to="reconcile">reconcile</Link>.
+            If the call has ended, this event may be missed: <Link to="reconcile">reconcile</Link>.
           </>
         )}
       </p>

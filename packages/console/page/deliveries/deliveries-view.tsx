@@ -14,7 +14,7 @@ import { get } from '../model/api.ts';
 import { filterBy, filtersIn } from '../model/place.ts';
 import { useSession } from '../model/session.ts';
 import { RESULTS, SOURCES } from '../model/words.ts';
-import { CallLink, None, ResultBadge, RowLink, When } from '../parts/cells.tsx';
+import { CallLink, None, opener, ResultBadge, RowLink, When } from '../parts/cells.tsx';
 import { Filters, named } from '../parts/filters.tsx';
 import { Empty, ErrorBox, Loading, NoLog } from '../parts/section.tsx';
 import { CallSection } from './call-section.tsx';
@@ -111,7 +111,10 @@ const Deliveries = ({ page, selected }: DeliveriesProps) => (
     rows={page.deliveries}
     keyOf={keyOf}
     selected={page.deliveries.filter(({ id }) => id === selected).map(keyOf)[0]}
-    onOpen={({ id }) => changeUrl({ delivery: id })}
+    onOpen={(row) => {
+      opener.id = `delivery-${keyOf(row)}`;
+      changeUrl({ delivery: row.id });
+    }}
     columns={[
       { name: 'Time', cell: ({ at }) => <When at={at} /> },
       { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
@@ -163,7 +166,7 @@ function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
       </p>
     </Empty>
   ) : (
-    <Empty title="No delivery has come yet">
+    <Empty title="No deliveries yet">
       <p>
         Each request to a receiver appears here within a second or two: with its outcome, what that
         means and what to do about it.

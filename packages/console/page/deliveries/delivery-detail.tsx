@@ -2,7 +2,14 @@ import { Badge, changeUrl, duration, Facts, moment, usePoll, useUrl } from '@cal
 import type { DeliveryDetail, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { useOutcome } from '../model/session.ts';
-import { AFTER_FAILURE, AFTER_SUCCESS, EVENT_STATES, RESULTS, SOURCES } from '../model/words.ts';
+import {
+  AFTER_FAILURE,
+  AFTER_REPLAY,
+  AFTER_SUCCESS,
+  EVENT_STATES,
+  RESULTS,
+  SOURCES,
+} from '../model/words.ts';
 import { CallLink, Link, ResultBadge, When } from '../parts/cells.tsx';
 import { DetailHead, ErrorBox, Loading } from '../parts/section.tsx';
 
@@ -94,6 +101,11 @@ function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
 const attemptText = (attempt: number, left: number | undefined): string =>
   left === undefined ? String(attempt) : `${String(attempt)}, ${String(left)} left`;
 
+function nextStep(outcome: string, isRetried: boolean, source: DeliveryRow['source']): string {
+  if (outcome === 'replayed') return AFTER_REPLAY;
+  return (isRetried ? AFTER_FAILURE : AFTER_SUCCESS)[source];
+}
+
 /** What an outcome means, what happens now, and the fix. */
 function OutcomeNote({
   delivery: { outcome, result, source },
@@ -106,7 +118,7 @@ function OutcomeNote({
     <div class="outcome-note" data-tone={RESULTS[result][1]}>
       <p>{row.when}</p>
       <p>
-        <strong>{(row.service === 'retried' ? AFTER_FAILURE : AFTER_SUCCESS)[source]}</strong>
+        <strong>{nextStep(outcome, row.service === 'retried', source)}</strong>
       </p>
       <p>
         {row.fix}{' '}

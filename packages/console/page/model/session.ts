@@ -1,8 +1,9 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { usePoll } from '@call-webhooks/ui';
-import type { RedriveRequest, ReconcileRequest, Session, Tasks } from '../../src/api-types.ts';
+import { notify, usePoll } from '@call-webhooks/ui';
+import type { LettersRequest, ReconcileRequest, Session, Tasks } from '../../src/api-types.ts';
 import { get, post } from './api.ts';
+import { summaryOf, TASKS, type TaskName } from './words.ts';
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
@@ -17,17 +18,19 @@ export function useSession(): Session {
 export const useOutcome = (code: string): Session['outcomes']['handled'] | undefined =>
   (useSession().outcomes as Partial<Session['outcomes']>)[code as 'handled'];
 
-/** The redrive and the reconcile that run or ran last, in whichever process, and what starts them. */
+/** What runs or ran last, in whichever process, and what starts them. */
 export interface TaskControl {
   readonly tasks: Tasks | undefined;
   /** Why they could not be read. */
   readonly error: unknown;
   readonly refresh: () => void;
   /** @throws ApiError `already-running`, for instance */
-  readonly redrive: (request: RedriveRequest) => Promise<void>;
+  readonly redrive: (request: LettersRequest) => Promise<void>;
+  /** @throws ApiError `already-running`, for instance */
+  readonly remove: (request: LettersRequest) => Promise<void>;
   readonly reconcile: (request: ReconcileRequest) => Promise<void>;
   /** No further letter or call is begun. @throws ApiError */
-  readonly stop: (task: 'redrive' | 'reconcile') => Promise<void>;
+  readonly stop: (task: TaskName) => Promise<void>;
 }
 
 export const TaskContext = createContext<TaskControl | undefined>(undefined);
@@ -49,19 +52,35 @@ export function useTaskControl(): TaskControl {
   polled.current = value;
   // What a POST answered, until the next poll has: one from before the POST must not hide it.
   const tasks = changed && changed.instead === value ? changed.tasks : value;
-  const running = [tasks?.redrive, tasks?.reconcile].some((task) => task?.state === 'running');
+  const all = [tasks?.redrive, tasks?.removal, tasks?.reconcile];
+  const running = all.some((task) => task?.state === 'running');
   useEffect(() => setRunning(running), [running]);
   const change = async (path: string, body?: unknown) => {
     const instead = polled.current;
     setChanged({ tasks: await post<Tasks>(path, body), instead });
     refresh();
   };
+  useEndNotices(tasks);
   return {
     ...{ tasks, error, refresh },
     redrive: (request) => change('api/redrive', request),
+    remove: (request) => change('api/remove', request),
     reconcile: (request) => change('api/reconcile', request),
-    stop: (task) => change(`api/${task}/stop`),
+    stop: (task) => change(`api/${task === 'removal' ? 'remove' : task}/stop`),
   };
+}
+
+/** Says how a task ended that was seen running: whoever waits for it may look at something else by now. */
+function useEndNotices(tasks: Tasks | undefined): void {
+  const running = useRef(new Set<string>());
+  useEffect(() => {
+    for (const [name, [title, names]] of Object.entries(TASKS)) {
+      const task = tasks?.[name as TaskName];
+      if (task?.state === 'running') running.current.add(task.id);
+      else if (task && running.current.delete(task.id))
+        notify(`${title} ended: ${summaryOf(names, task.counts)}.`);
+    }
+  }, [tasks]);
 }
 
 /** Calls a function when what is given changes, not at first. */

@@ -1,18 +1,19 @@
-import type { Tone } from '@call-webhooks/ui';
+import { count, type Tone } from '@call-webhooks/ui';
 import type {
   DeadLetterRow,
   DeliveryRow,
   ReconcileTask,
   RedriveTask,
+  RemovalTask,
   Result,
 } from '../../src/api-types.ts';
 
 export const RESULTS: Readonly<Record<Result, readonly [text: string, tone: Tone]>> = {
   handled: ['Handled', 'good'],
-  duplicate: ['Duplicate', 'muted'],
+  duplicate: ['Duplicate', 'info'],
   ignored: ['Ignored', 'muted'],
   'dead-letter': ['Dead letter', 'bad'],
-  'in-dead-letters': ['In dead letters', 'muted'],
+  'in-dead-letters': ['In dead letters', 'pale'],
   failed: ['Failed', 'bad'],
   rejected: ['Rejected', 'wait'],
 };
@@ -34,6 +35,10 @@ export const AFTER_FAILURE: Readonly<Record<Source, string>> = {
   redrive: 'Nothing runs it again by itself: it waits in the dead letters for the next redrive.',
   reconcile: 'The service does not send it again: the next reconcile finds it.',
 };
+
+/** What happens after a replayed request, whose event is not touched. */
+export const AFTER_REPLAY =
+  'Nobody sends it again: it is a copy of a request that was answered before.';
 
 /** What happens after a 2xx. */
 export const AFTER_SUCCESS: typeof AFTER_FAILURE = {
@@ -77,6 +82,12 @@ export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveTask['counts'], s
   ['notFound', 'not found', 'muted'],
 ];
 
+/** What became of letters that were to be removed. */
+export const REMOVAL_RESULTS: readonly (readonly [keyof RemovalTask['counts'], string, Tone])[] = [
+  ['removed', 'removed', 'good'],
+  ['notFound', 'not found', 'muted'],
+];
+
 /** What a reconcile found and did, in the order in which it is told. */
 export const RECONCILE_COUNTS: readonly (readonly [
   Exclude<keyof ReconcileTask['counts'], 'stoppedEarly'>,
@@ -91,6 +102,27 @@ export const RECONCILE_COUNTS: readonly (readonly [
   ['ignored', 'without a handler', 'muted'],
   ['skipped', 'calls left out', 'muted'],
 ];
+
+/** The tasks: how headings name them, and what they count. */
+export const TASKS = {
+  redrive: ['Redrive', REDRIVE_RESULTS],
+  removal: ['Removal', REMOVAL_RESULTS],
+  reconcile: ['Reconcile', RECONCILE_COUNTS],
+} as const;
+
+export type TaskName = keyof typeof TASKS;
+
+/** `3 handled, 1 failed again`. */
+export const summaryOf = (
+  names: readonly (readonly [name: string, words: string, tone: Tone])[],
+  counts: object,
+): string =>
+  names
+    .flatMap(([name, words]) => {
+      const times = (counts as Readonly<Record<string, unknown>>)[name];
+      return typeof times === 'number' && times > 0 ? [`${count(times)} ${words}`] : [];
+    })
+    .join(', ') || 'nothing was found';
 
 export const TASK_STATES: Readonly<Record<RedriveTask['state'], readonly [string, Tone]>> = {
   running: ['Running', 'info'],

@@ -74,7 +74,7 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
 
 /** What to do while no delivery has come. */
 const FirstSteps = () => (
-  <Section title="No delivery has come yet">
+  <Section title="No deliveries yet">
     <ol class="steps">
       <li>Point the webhook action of your rule to the URL where the receiver is mounted.</li>
       <li>

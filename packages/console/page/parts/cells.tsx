@@ -59,6 +59,9 @@ interface RowLinkProps {
   readonly children: ComponentChildren;
 }
 
+/** What opened the detail that is shown: a link in a list, or in a summary of it. */
+export const opener = { id: '' };
+
 /** Opens the detail of a row, and gets the focus back when the detail closes. */
 export const RowLink = ({ id, opens, children }: RowLinkProps) => (
   <a
@@ -68,6 +71,7 @@ export const RowLink = ({ id, opens, children }: RowLinkProps) => (
     onClick={(event) => {
       if (opensElsewhere(event)) return;
       event.preventDefault();
+      opener.id = id;
       changeUrl(opens);
     }}
   >

@@ -1,21 +1,29 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { ApiError, Button, messageOf } from '@call-webhooks/ui';
+import { opener as openedBy } from './cells.tsx';
 
 interface SectionProps {
   readonly title: string;
+  /** The id of the heading, for `revealById`. */
+  readonly id?: string;
+  /** The heading, for `useReveal`. */
+  readonly heading?: Ref<HTMLHeadingElement>;
   /** Stands beside the title: a remark or buttons. */
   readonly beside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A part of a view, with a heading. */
-export function Section({ title, beside, children }: SectionProps) {
-  const id = useId();
+export function Section({ title, id: named, heading, beside, children }: SectionProps) {
+  const own = useId();
+  const id = named ?? own;
   return (
     <section class="section" aria-labelledby={id}>
       <div class="section-head">
-        <h3 id={id}>{title}</h3>
+        <h3 id={id} tabIndex={-1} ref={heading ?? null}>
+          {title}
+        </h3>
         {beside}
       </div>
       {children}
@@ -90,9 +98,8 @@ export function DetailHead({ title, opener, onClose, children }: DetailHeadProps
       document.removeEventListener('keydown', close);
       requestAnimationFrame(() => {
         const { opener: id } = latest.current;
-        (document.getElementById(id) ?? document.getElementById('view'))?.focus({
-          preventScroll: true,
-        });
+        const place = [openedBy.id, id, 'view'].map((one) => document.getElementById(one));
+        place.find((one) => one !== null)?.focus({ preventScroll: true });
       });
     };
   }, []);

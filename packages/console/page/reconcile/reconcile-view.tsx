@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks';
 import { ActionButton, counted, openForm, Select } from '@call-webhooks/ui';
 import type { ReconcileTask } from '../../src/api-types.ts';
 import { useSession, useTasks } from '../model/session.ts';
-import { TaskTrouble } from '../dead-letters/redrive-section.tsx';
+import { TaskTrouble } from '../dead-letters/letters-tasks.tsx';
+import { revealById } from '../parts/reveal.ts';
 import { Empty, ErrorBox, Loading, Section } from '../parts/section.tsx';
 import { Run, windowText } from './run.tsx';
 
+const HEADING = 'reconcile-heading';
 const HOUR = 3_600_000;
 /** Hours. A store remembers 24 by default, and the run for real comes a little later. */
 const WINDOWS = [1, 3, 6, 12, 23] as const;
@@ -41,16 +43,17 @@ const NotConfigured = () => (
 function Reconcile() {
   const { tasks, error, stop } = useTasks();
   const { canWrite } = useSession();
-  if (!tasks) return error === undefined ? <Loading /> : <ErrorBox error={error} />;
-  const task = tasks.reconcile;
+  const task = tasks?.reconcile;
   const isRunning = task?.state === 'running';
+  if (!tasks) return error === undefined ? <Loading /> : <ErrorBox error={error} />;
   return (
     <>
       <ErrorBox error={error} />
       {canWrite && <Start isRunning={isRunning} />}
       {task ? (
-        <Section title={isRunning ? 'A run is under way' : 'Last run'}>
-          <Run run={task} />
+        <Section title={isRunning ? 'Reconcile in progress' : 'Last reconcile'} id={HEADING}>
+          {/* Above its events, which may be many. */}
+          <Run run={task}>{canWrite && <ForReal task={task} />}</Run>
           <TaskTrouble
             task={task}
             tasks={tasks}
@@ -61,7 +64,6 @@ function Reconcile() {
               <ActionButton label="Stop" small run={() => stop('reconcile')} />
             </div>
           )}
-          {canWrite && <ForReal task={task} />}
         </Section>
       ) : (
         <NeverRan />
@@ -89,7 +91,7 @@ function Start({ isRunning }: { readonly isRunning: boolean }) {
   const { reconcile } = useTasks();
   const [hours, setHours] = useState('6');
   return (
-    <Section title="What was missed?">
+    <Section title="Missed events">
       <div class="buttons run-now">
         <Select
           label="Calls that began in the last"
@@ -104,7 +106,10 @@ function Start({ isRunning }: { readonly isRunning: boolean }) {
           label="Dry run"
           kind="primary"
           disabled={isRunning}
-          run={() => reconcile({ dryRun: true, since: Date.now() - Number(hours) * HOUR })}
+          run={async () => {
+            await reconcile({ dryRun: true, since: Date.now() - Number(hours) * HOUR });
+            revealById(HEADING);
+          }}
         />
       </div>
       <p class="hint">
@@ -132,7 +137,10 @@ function ForReal({ task }: { readonly task: ReconcileTask }) {
           does what failed so far. What was handled before is left alone.
         </p>
       ),
-      run: () => reconcile({ dryRun: false, since, until }),
+      async run() {
+        await reconcile({ dryRun: false, since, until });
+        revealById(HEADING);
+      },
     });
   };
   return (

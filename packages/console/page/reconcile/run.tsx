@@ -1,4 +1,4 @@
-import { Fragment } from 'preact';
+import { Fragment, type ComponentChildren } from 'preact';
 import { Badge, count, counted, shortTime, Table, Tag } from '@call-webhooks/ui';
 import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
 import { EVENT_STATES, RECONCILE_COUNTS, TASK_STATES } from '../model/words.ts';
@@ -8,8 +8,14 @@ import { CallLink, Link, When } from '../parts/cells.tsx';
 export const windowText = ({ since, until }: Pick<ReconcileTask, 'since' | 'until'>): string =>
   `Calls from ${shortTime(since)} to ${shortTime(until)}`;
 
+interface RunProps {
+  readonly run: ReconcileTask;
+  /** What can be done about it. */
+  readonly children?: ComponentChildren;
+}
+
 /** One run: who ran it and when, what was found and why, and which events. */
-export function Run({ run }: { readonly run: ReconcileTask }) {
+export function Run({ run, children }: RunProps) {
   const { by, dryRun, startedAt, state, counts, events, reasons } = run;
   const [text, tone] = TASK_STATES[state];
   return (
@@ -31,6 +37,7 @@ export function Run({ run }: { readonly run: ReconcileTask }) {
           ))}
         </ul>
       )}
+      {children}
       {events.length > 0 && <Events events={events} dryRun={dryRun} tenant={run.tenant} />}
     </div>
   );

@@ -24,7 +24,7 @@ describeInChromium('the console: dead letters', (chromium) => {
   test('a letter is shown without personal data, until somebody asks, which is logged', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver, VIEW);
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('No dead letters').waitFor();
     await bury(receiver, 1);
     await page.getByRole('link', { name: 'call:completed' }).click();
     const detail = page.getByRole('region', { name: 'Dead letter' });
@@ -67,7 +67,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByText('Of the cause “Error: connect ETIMEDOUT 10.0.0.7:443”').waitFor();
     await shows(page, 4);
     expect(await cause('ETIMEDOUT').count()).toBe(0);
-    await page.getByLabel('Search').fill('CALL-2');
+    await page.getByLabel('Search', { exact: true }).fill('CALL-2');
     await shows(page, 1);
     await page.getByLabel('Event').selectOption('call:completed');
     await page.getByText('No dead letter matches').waitFor();
@@ -96,7 +96,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     const detail = page.getByRole('region', { name: 'Dead letter' });
     const redrive = detail.getByRole('button', { name: 'Redrive' });
     await redrive.click();
-    await page.getByText('1 failed again').waitFor();
+    await page.getByText('1 failed again', { exact: true }).waitFor();
     await detail.locator('.history > li').nth(2).waitFor(); // with the first attempt, of the log
     await detail.getByText('from a redrive').waitFor();
     await detail.locator('.facts > div', { hasText: 'Attempts' }).getByText('3').waitFor();
@@ -107,7 +107,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await redrive.click();
     await page.getByText('1 handled', { exact: true }).waitFor();
     await detail.getByText('This letter is gone').waitFor();
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('No dead letters').waitFor();
     await page.getByText('by Ada <Ops>').waitFor();
   });
 
@@ -120,7 +120,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('button', { name: 'Redrive all' }).click();
     const dialog = page.getByRole('dialog', { name: 'Redrive 6 dead letters?' });
     await dialog.getByRole('button', { name: 'Redrive' }).click();
-    await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();
+    await page.getByRole('heading', { name: 'Redrive in progress' }).waitFor();
     await page.getByRole('progressbar').waitFor();
     await page.getByTitle('A redrive has it.').waitFor(); // the first letter
     const stopped = page.waitForResponse((response) => response.url().endsWith('/redrive/stop'));
@@ -156,11 +156,11 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByText('No dead letter matches').waitFor();
     await page.goBack();
     await shows(page, 50);
-    await page.getByLabel('Search').fill('nobody');
+    await page.getByLabel('Search', { exact: true }).fill('nobody');
     await page.getByText('No dead letter matches').waitFor();
     await page.reload();
     await page.getByText('No dead letter matches').waitFor();
-    expect(await page.getByLabel('Search').inputValue()).toBe('nobody');
+    expect(await page.getByLabel('Search', { exact: true }).inputValue()).toBe('nobody');
     await page.getByRole('button', { name: 'Clear' }).click();
 
     await page.getByRole('link', { name: 'call:completed' }).first().click();
@@ -179,7 +179,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await bury(receiver, 2);
     const page = await openConsole(chromium, receiver, VIEW);
     await shows(page, 2);
-    await page.getByText('2 dead letters waiting, newest first.').waitFor();
+    await page.getByText('2 dead letters waiting, newest first').waitFor();
     // By itself, the badge is read only every 5 seconds.
     const badge = page.locator('.tab-count');
     await badge.getByText('2').waitFor();
@@ -195,7 +195,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await remove();
     await page.locator('h2:focus', { hasText: 'Dead letters' }).waitFor();
     await badge.waitFor({ state: 'detached', timeout: 2_000 });
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('No dead letters').waitFor();
     expect(await page.getByText('newest first').count()).toBe(0);
   });
 
@@ -208,7 +208,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByText('It runs again').waitFor();
     receiver.tell({ broken: false });
     await dialog.getByRole('button', { name: 'Redrive' }).click();
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('No dead letters').waitFor();
     await page.locator('.tab-count').waitFor({ state: 'detached', timeout: 2_000 });
   });
 
@@ -223,7 +223,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByText('Ended unexpectedly').waitFor();
     await page.getByText('What was not run yet still waits: redrive it again.').waitFor();
     await page.getByText('by Bob').waitFor();
-    expect(await page.getByRole('heading', { name: 'A redrive runs' }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'Redrive in progress' }).count()).toBe(0);
     receiver.tell({ broken: false });
     await page.getByRole('button', { name: 'Redrive all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
@@ -233,6 +233,6 @@ describeInChromium('the console: dead letters', (chromium) => {
   test('without a store of dead letters, the page says how to have one', async () => {
     const receiver = await start({ withoutDeadLetters: true });
     const page = await openConsole(chromium, receiver, VIEW);
-    await page.getByText('This console has no dead letters to show').waitFor();
+    await page.getByText('No store of dead letters').waitFor();
   });
 });

@@ -199,7 +199,7 @@ describeInChromium('the looks of the console', (chromium) => {
       one.scrollWidth > one.clientWidth;
     expect(await id.evaluate(isCut)).toBe(false);
     await page.getByRole('button', { name: 'Clear' }).waitFor();
-    const { width = 0 } = (await page.getByLabel('Search').boundingBox()) ?? {};
+    const { width = 0 } = (await page.getByLabel('Search', { exact: true }).boundingBox()) ?? {};
     expect(width).toBeGreaterThanOrEqual(260);
   });
 

@@ -55,7 +55,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
   test('a computer that is offline', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver);
-    await page.getByText('No delivery has come yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await page.context().setOffline(true);
     await page.getByText('This computer is offline.').waitFor();
     await page.context().setOffline(false);
@@ -65,7 +65,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
   test.each([undefined, '/login'])('a session that ended (signIn: %s)', async (signIn) => {
     const receiver = await start({ signIn });
     const page = await openConsole(chromium, receiver);
-    await page.getByText('No delivery has come yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     receiver.tell({ allowed: false });
     await page.getByText('Your session has ended').waitFor();
     await page.locator('.top').getByText('Signed out').waitFor();
@@ -86,7 +86,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
   test('a sign-in page or a proxy that answers in place of the console', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver);
-    await page.getByText('No delivery has come yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await page.route('**/api/**', (route) =>
       route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Sign in</h1>' }),
     );
@@ -99,14 +99,14 @@ describeInChromium('the console, when something is wrong', (chromium) => {
   test('an error of the API in its own words', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver, '?view=deliveries');
-    await page.getByText('No delivery has come yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await page.route('**/api/deliveries?**', (route) =>
       route.fulfill({
         status: 503,
         json: { error: { code: 'store-unavailable', message: 'The <b>store</b> is down.' } },
       }),
     );
-    await page.getByLabel('Search').fill('x');
+    await page.getByLabel('Search', { exact: true }).fill('x');
     await page.getByRole('alert').getByText('The <b>store</b> is down.').waitFor();
     const bad = await openConsole(chromium, receiver, '?view=deliveries&outcome=nonsense');
     await bad.locator('.form-error', { hasText: /./ }).waitFor();

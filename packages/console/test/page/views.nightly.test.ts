@@ -18,7 +18,7 @@ describeInChromium('the console: now', (chromium) => {
     const receiver = await start();
     const other = await start({ file: receiver.file });
     const page = await openConsole(chromium, receiver);
-    await page.getByRole('heading', { name: 'No delivery has come yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor();
     await page.getByText('Times in Europe/Oslo').waitFor();
 
     for (const callId of ['one', 'two']) await receiver.deliver(callStarted({ callId }));
@@ -92,7 +92,7 @@ describeInChromium('the console: deliveries', (chromium) => {
   test('the outcome in words, search and filters in the address, reload and Back', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver, '?view=deliveries');
-    await page.getByText('No delivery has come yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await receiver.deliver(callCompleted({ callId: 'call-b' }));
@@ -121,7 +121,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     await shows(page, 1);
     await page.goBack();
     await shows(page, 4);
-    await page.getByLabel('Search').fill('CALL-B');
+    await page.getByLabel('Search', { exact: true }).fill('CALL-B');
     await shows(page, 1);
     await rows(page).getByText('call-b').waitFor();
     expect(new URL(page.url()).searchParams.get('text')).toBe('CALL-B');
