@@ -15,7 +15,15 @@ const CORE_LAYERS = [
   ['delivery'],
   ['report/', 'check-options'],
   ['errors', 'outcomes', 'sender', 'time'],
-  ['outcome-table', 'events/call-details', 'queue', 'removal', 'bag', 'defined', 'platform/'],
+  [
+    'outcome-table',
+    'events/call-details',
+    'queue(-jobs)?',
+    'removal',
+    'bag',
+    'defined',
+    'platform/',
+  ],
 ];
 const paths = (rooms) =>
   `^packages/core/src/(${rooms.map((room) => (/[/)]$/.test(room) ? room : `${room}\\.ts$`)).join('|')})`;

@@ -82,6 +82,7 @@ const SQL = {
   extend: `UPDATE events SET lease_until = ? WHERE ${HELD} RETURNING 1`,
   shortenLease: 'UPDATE events SET lease_until = ? WHERE key = ?',
   reopen: 'DELETE FROM events WHERE key = ? AND done = 2 AND keep_until > ? RETURNING 1',
+  forget: 'DELETE FROM events WHERE key = ? AND (done > 0 OR lease_until <= ?) RETURNING 1',
   cursor: 'SELECT cursor FROM cursors WHERE name = ?',
   putCursor: 'INSERT OR REPLACE INTO cursors (name, cursor) VALUES (?, ?)',
   removeCursor: 'DELETE FROM cursors WHERE name = ?',
@@ -153,6 +154,11 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
   /** As `reopen` of a store. */
   reopen(key: string): boolean {
     return this.#changes(SQL.reopen, key, this.now());
+  }
+
+  /** As `forget` of a store. */
+  forget(keys: readonly string[]): number {
+    return keys.filter((key) => this.#changes(SQL.forget, key, this.now())).length;
   }
 
   /** As `peek` of a store. */

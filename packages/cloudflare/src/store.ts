@@ -121,6 +121,12 @@ export function durableObjectStore(
     extend: (key, token, leaseMs) =>
       askAbout(key, (object, stored) => object.extend(stored, token, leaseMs)),
     reopen: (key) => askAbout(key, (object, stored) => object.reopen(stored)),
+    async forget(keys) {
+      let known = 0;
+      for (const key of keys)
+        known += await askAbout(key, (object, stored) => object.forget([stored]));
+      return known;
+    },
     async peek(keys) {
       const states = new Map<string, EventState | undefined>();
       for (const name of new Set(keys.map(nameOf))) {

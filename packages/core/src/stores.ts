@@ -26,6 +26,7 @@ export {
 export type { ContextOf, ContextWithoutCompleteIn } from './options.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
 export { invalidCursor } from './errors.ts';
+export type { JobPage, JobState, ListedJob, QueueJobs } from './queue-jobs.ts';
 export type { ExpiringLetters, RemovalTurn } from './removal.ts';
 export {
   batchBefore,

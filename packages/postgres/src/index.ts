@@ -8,6 +8,7 @@ export { migrationSql, type Migration } from './schema.ts';
 export type { PostgresClient } from './client.ts';
 export type { PostgresTransaction } from './transaction.ts';
 export { pgBossDeadJobs, type PgBossDeadJobsOptions } from './pg-boss-dead-jobs.ts';
+export { pgBossJobs, type PgBossJobsOptions } from './pg-boss-jobs.ts';
 export { pgBossQueue, type PgBossQueue, type PgBossQueueOptions } from './pg-boss-queue.ts';
 export {
   createPgBossWorker,

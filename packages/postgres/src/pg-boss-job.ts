@@ -3,7 +3,7 @@ import { addFailure, type JobTransaction, type LeasedJob } from '@call-webhooks/
 import { answerOf, yesOrNo } from './client.ts';
 import type { DeadJobData, DeadJobNote } from './pg-boss-dead-jobs.ts';
 import { fromJobData, storableText } from './pg-boss-data.ts';
-import { continuedJobId } from './pg-boss-queue.ts';
+import { continuedJobId } from './pg-boss-job-id.ts';
 import {
   createQueues,
   retryLimitOf,

@@ -1,6 +1,6 @@
-import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
+import { WebhookError, type Queue } from '@call-webhooks/core';
 import type { BackoffOptions } from '@call-webhooks/core/stores';
-import { checkOptions, option, sha256, tenantKey } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import {
   checkBoss,
   checkEncodingOf,
@@ -15,6 +15,7 @@ import {
   type PgBossNames,
   type PgBossSendOptions,
 } from './pg-boss.ts';
+import { jobId } from './pg-boss-job-id.ts';
 import { toJobData } from './pg-boss-data.ts';
 import { expiredJobs } from './pg-boss-dead-jobs.ts';
 
@@ -131,24 +132,4 @@ function retriesOf(boss: PgBossClient, initialDelay: number, maxDelay = initialD
     'invalid-options',
     'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, or in pg-boss 12 more.',
   );
-}
-
-/** The id of an event's job. It is the same for the same event. */
-const jobId = ({ tenant, key, webhookId }: QueuedDelivery): Promise<string> =>
-  uuidOf(key === undefined ? `webhook ${tenantKey(tenant, webhookId)}` : `event ${key}`);
-
-/** The id of the job that continues a job sent by hand. */
-export const continuedJobId = (id: string): Promise<string> => uuidOf(`job ${id}`);
-
-/** A UUID (version 8, RFC 9562) that is the same for the same text. */
-async function uuidOf(text: string): Promise<string> {
-  const hex = await sha256(text);
-  const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
 }

@@ -183,6 +183,8 @@ FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AN
     reopen: whether(
       `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now}`,
     ),
+    /** $1 key. Answers whether the event was known, and is not running. */
+    forget: whether(`DELETE FROM ${events} WHERE key = $1 AND (done OR lease_until <= ${now})`),
     /**
      * For a transaction of the user. A token that has completed the event may do it again.
      * @param id of the tables of the store, if it is known

@@ -170,6 +170,12 @@ export function postgresStore(
     extend: async (key, token, leaseMs) =>
       tables.runIf(sql.extend, await storableKey(key), token, leaseMs),
     reopen: async (key) => tables.runIf(sql.reopen, await storableKey(key)),
+    async forget(keys) {
+      let known = 0;
+      for (const key of keys)
+        if (await tables.runIf(sql.forget, await storableKey(key))) known += 1;
+      return known;
+    },
     async peek(keys) {
       const stored = await Promise.all(keys.map(async (key) => storableKey(key)));
       const states = new Map<string, unknown>(

@@ -1,8 +1,12 @@
 import * as runner from '@jest/globals';
 import { afterEach, expect, it } from '@jest/globals';
 import { queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
-import { deadJobsContractTests } from '@call-webhooks/store-tests';
-import { createPgBossWorker, pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
+import {
+  deadJobsContractTests,
+  queueJobsContractTests,
+  type OpenedQueue,
+} from '@call-webhooks/store-tests';
+import { createPgBossWorker, pgBossDeadJobs, pgBossJobs, pgBossQueue } from '../src/index.ts';
 import { openPool, withPostgres } from './support.ts';
 import { usePgBoss } from './use-pg-boss.ts';
 
@@ -14,26 +18,29 @@ withPostgres('dead jobs of pg-boss', () => {
     for (const close of toClose.splice(0)) await close();
   });
 
-  deadJobsContractTests(runner, {
+  const subject = {
     name: 'pgBossDeadJobs',
     keepsAttempts: true,
-    async open({ maxRuns, concurrency }) {
+    async open({ maxRuns, concurrency }: { maxRuns: number; concurrency: number }) {
       const name = unique('calls');
       const queue = pgBossQueue(test.boss, { queue: name, maxRuns, backoff });
       await queue.migrate();
       return {
         queue,
-        startWorker: (handlers) =>
+        startWorker: (handlers: Parameters<OpenedQueue['startWorker']>[0]) =>
           Promise.resolve(
             createPgBossWorker(test.boss, { ...handlers, queue: name, concurrency, pollEvery: 20 }),
           ),
+        jobs: pgBossJobs(test.boss, { queue: name }),
         deadJobs: pgBossDeadJobs(test.boss, { queue: name }),
         others: pgBossDeadJobs(test.boss, { queue: name }),
         deadLetters: async () => (await jobs(`${name}-dead`)).map(({ data }) => data),
         close: () => Promise.resolve(),
       };
     },
-  });
+  };
+  deadJobsContractTests(runner, subject);
+  queueJobsContractTests(runner, { ...subject, name: 'pgBossJobs' });
 
   it('shows a job only once its worker has completed it', async () => {
     const name = unique('calls');

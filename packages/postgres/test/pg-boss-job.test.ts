@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { pgBossQueue } from '../src/index.ts';
 import { continueJob, fetchedJob as readJob, leasedJob } from '../src/pg-boss-job.ts';
-import { continuedJobId } from '../src/pg-boss-queue.ts';
+import { continuedJobId } from '../src/pg-boss-job-id.ts';
 import { maxRunsOf, type PgBossJob } from '../src/pg-boss.ts';
 import { BEYOND, DELIVERY, fetchedJob, recordingBoss } from './recording-boss.ts';
 import { answer } from './recording-client.ts';

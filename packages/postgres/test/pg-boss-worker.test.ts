@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { createPgBossWorker, type PgBossWorkerOptions } from '../src/index.ts';
-import { continuedJobId } from '../src/pg-boss-queue.ts';
+import { continuedJobId } from '../src/pg-boss-job-id.ts';
 import { BEYOND, fetchedJob, recordingBoss } from './recording-boss.ts';
 
 describe('a worker', () => {

@@ -1,8 +1,9 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
-import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
+import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import { pingBullmq } from './bullmq-ping.ts';
 import { bullmqDeadJobs, type BullmqFailedJobs } from './bullmq-dead-jobs.ts';
+import { jobId } from './bullmq-job-id.ts';
 import { takeBullmqTurn } from './bullmq-turn.ts';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
 import { checkDatabase } from './database.ts';
@@ -128,11 +129,4 @@ function checkQueue(queue: BullmqQueueLike): void {
       ? 'Invalid queue of bullmqQueue: this is a queue of Bull. Pass a Queue of BullMQ.'
       : 'Invalid queue of bullmqQueue: expected a Queue of BullMQ, such as new Queue("calls", { connection }).',
   );
-}
-
-/** BullMQ accepts no `:` in an id, and no id of digits alone. A delivery without a key is an event of its own. */
-async function jobId({ tenant, key, webhookId }: QueuedDelivery): Promise<string> {
-  return key === undefined
-    ? `delivery-${await sha256(tenantKey(tenant, webhookId))}`
-    : `event-${await sha256(key)}`;
 }

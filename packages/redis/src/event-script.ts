@@ -128,6 +128,12 @@ function calls.reopen(key)
   return read(key) == 'dead-lettered' and call('DEL', key) or 0
 end`;
 
+/** keys: the event. Returns 1 if it was known and is not leased, else 0. */
+const FORGET = `
+function calls.forget(key)
+  return read(key) ~= 'leased' and call('DEL', key) or 0
+end`;
+
 /** keys: the event. Returns the number of its attempts, or its kind if it is leased or done. */
 const PEEK = `
 function calls.peek(key)
@@ -137,7 +143,17 @@ end`;
 
 /** The calls of the script. */
 export type EventCallName =
-  | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen' | 'peek')
+  | (
+      | 'remember'
+      | 'admit'
+      | 'claim'
+      | 'complete'
+      | 'release'
+      | 'extend'
+      | 'reopen'
+      | 'forget'
+      | 'peek'
+    )
   | ('takeGroup' | 'freeGroup' | 'extendGroup');
 
 /**
@@ -150,7 +166,7 @@ export type EventCallName =
  */
 export const EVENT_CALLS = `
 local call, calls, memory, apart = redis.call, {}, ARGV[1], ARGV[3] == 'apart'
-${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}${PEEK}
+${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}${FORGET}${PEEK}
 local replies, failed, failure, at = {}, 0, nil, 1
 for i, one in ipairs(cjson.decode(ARGV[2])) do
   local run = calls[one[1]]

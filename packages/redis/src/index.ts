@@ -9,6 +9,7 @@ export type {
   UpstashClient,
 } from './clients.ts';
 export { bullmqDeadJobs, type BullmqFailedJob, type BullmqFailedJobs } from './bullmq-dead-jobs.ts';
+export { bullmqJobs, type BullmqAllJobs } from './bullmq-jobs.ts';
 export { bullmqQueue, type BullmqQueueLike, type BullmqQueueOptions } from './bullmq-queue.ts';
 export {
   createBullmqWorker,

@@ -169,6 +169,10 @@ export function redisStore(
       return isHeld(await calls.run('extendGroup', [reply], [token, whole(leaseMs) + AHEAD_MS]));
     },
     reopen: async (key) => isHeld(await ofEvent('reopen', key, [])),
+    async forget(keys) {
+      const forgotten = keys.map(async (key) => isHeld(await ofEvent('forget', key, [])));
+      return (await Promise.all(forgotten)).filter(Boolean).length;
+    },
     async peek(keys) {
       const states = keys.map(async (key) => stateOf(await ofEvent('peek', key, [])));
       return Promise.all(states);

@@ -9,10 +9,14 @@ import {
   waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
-import { deadJobsContractTests } from '@call-webhooks/store-tests';
+import {
+  deadJobsContractTests,
+  queueJobsContractTests,
+  type OpenedQueue,
+} from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
-import { bullmqDeadJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';
+import { bullmqDeadJobs, bullmqJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';
 
 describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () => {
   let server: RedisServer;
@@ -24,16 +28,16 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
   const connect = (name: string) =>
     new Queue(name, { connection: { host: '127.0.0.1', port: server.port } });
 
-  deadJobsContractTests(runner, {
+  const subject = {
     name: 'bullmqDeadJobs',
     keepsAttempts: false,
-    open({ maxRuns, concurrency }) {
+    open({ maxRuns, concurrency }: { maxRuns: number; concurrency: number }) {
       const connection = { host: '127.0.0.1', port: server.port, socketTimeout: 60_000 };
       const queueName = unique('calls');
       const [queue, other] = [connect(queueName), connect(queueName)];
       return Promise.resolve({
         queue: bullmqQueue(queue, { maxRuns, logger: collectingLogger() }),
-        async startWorker(handlers) {
+        async startWorker(handlers: Parameters<OpenedQueue['startWorker']>[0]) {
           const backoff = { initialDelay: 2, maxDelay: 20 };
           const made = createBullmqWorker({
             ...{ Worker, queueName, connection, concurrency, backoff },
@@ -42,6 +46,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
           await made.worker.waitUntilReady();
           return made;
         },
+        jobs: bullmqJobs(queue),
         deadJobs: bullmqDeadJobs(queue),
         others: bullmqDeadJobs(other),
         deadLetters: async () =>
@@ -52,7 +57,9 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
         },
       });
     },
-  });
+  };
+  deadJobsContractTests(runner, subject);
+  queueJobsContractTests(runner, { ...subject, name: 'bullmqJobs' });
 
   it('skips a job that somebody else requeued, also if it has failed again by then', async () => {
     const queue = connect(unique('calls'));

@@ -46,6 +46,7 @@ describeWithProgram('redis-server', 'a user with the rights of the docs', () => 
     expect(await store.complete(first.key, second.token, 'dead-lettered')).toBe(true);
     expect(await store.peek!([first.key])).toEqual(['dead-lettered']);
     expect(await store.reopen!(first.key)).toBe(true);
+    expect(await store.forget!([first.key])).toBe(0);
     await store.saveCursor!('page', '1');
     expect(await store.loadCursor!('page')).toBe('1');
     await store.saveCursor!('page');

@@ -4,6 +4,7 @@ export type { SqliteTransaction } from './complete-in.ts';
 export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export type { QueueStats } from './jobs.ts';
 export { sqliteDeadJobs, sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
+export { sqliteJobs } from './queue-jobs.ts';
 export { migrationSql, type SqliteOptions } from './schema.ts';
 export { migrate, type SqliteMigration } from './transactions.ts';
 export { createSqliteWorker, type SqliteWorker, type SqliteWorkerOptions } from './worker.ts';

@@ -64,7 +64,7 @@ const EXTRA_CRASHES = 3;
 /** A lease that ran out is still the worker's, until another one takes the job. */
 const HELD = `id = ? AND token = ? AND state = 'open'`;
 /** The body may hold personal data, so it is deleted at once. */
-const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
+export const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
 const NOT_ONE_OF = 'id NOT IN (SELECT value FROM json_each(?))';
 const DEAD_JOB = `id, attempt, error, failures, due_at AS "failedAt", delivery`;
 const ADD_FAILURE = `failures = json_insert(
@@ -82,8 +82,8 @@ export class Jobs {
   readonly keepFor: number | undefined;
   readonly #db: SqliteDatabase;
   readonly #prefix: string;
-  readonly #table: string;
-  readonly #rememberFor: number;
+  readonly table: string;
+  readonly rememberFor: number;
   readonly #now: () => number;
   readonly #clock = new ClockSteps();
   readonly #transactions: Transactions;
@@ -97,8 +97,8 @@ export class Jobs {
     this.keepFor = settings.keepFor;
     this.#db = db;
     this.#prefix = prefix;
-    this.#table = `${prefix}jobs`;
-    this.#rememberFor = rememberFor;
+    this.table = `${prefix}jobs`;
+    this.rememberFor = rememberFor;
     this.#now = now;
     this.#transactions = new Transactions(db, prefix);
   }
@@ -109,11 +109,11 @@ export class Jobs {
       key === undefined
         ? `webhook ${storedKey(tenantKey(tenant, webhookId))}`
         : `event ${storedKey(key)}`;
-    await this.#run((sql, at) => {
+    await this.run((sql, at) => {
       if (this.#added++ % SWEEP_EVERY === 0) this.#sweep(sql, at);
       // A known event changes nothing, unless it should be forgotten by now.
       return sql.change(
-        `INSERT INTO ${this.#table} (event, due_at, delivery) VALUES (?, ?, ?)
+        `INSERT INTO ${this.table} (event, due_at, delivery) VALUES (?, ?, ?)
          ON CONFLICT (event) DO UPDATE SET
            state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, crashes = 0,
            abandon_reason = NULL, is_last_run = 0, error = NULL, failures = NULL, delivery = excluded.delivery
@@ -126,8 +126,8 @@ export class Jobs {
 
   #sweep(sql: Statements, at: number): void {
     sql.change(
-      `DELETE FROM ${this.#table} WHERE id IN (
-         SELECT id FROM ${this.#table} WHERE state = 'done' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+      `DELETE FROM ${this.table} WHERE id IN (
+         SELECT id FROM ${this.table} WHERE state = 'done' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
       ...[at, SWEEP_ROWS],
     );
   }
@@ -142,20 +142,20 @@ export class Jobs {
     settings: RunSettings,
     running: Iterable<number>,
   ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
-    return this.#run((sql, at) => {
+    return this.run((sql, at) => {
       if (this.#clock.wasSetBack(at)) this.#shortenWaits(sql, at, settings);
       const token = randomUUID();
       const ours = JSON.stringify([...running]);
       const rows = sql.rows(
-        `UPDATE ${this.#table} SET token = ?, due_at = ?, attempt = attempt + 1, crashes = crashes + (token IS NOT NULL)
+        `UPDATE ${this.table} SET token = ?, due_at = ?, attempt = attempt + 1, crashes = crashes + (token IS NOT NULL)
          WHERE id IN (
-           SELECT id FROM ${this.#table} WHERE state = 'open' AND due_at <= ? AND ${NOT_ONE_OF}
+           SELECT id FROM ${this.table} WHERE state = 'open' AND due_at <= ? AND ${NOT_ONE_OF}
            ORDER BY due_at, id LIMIT ?)
          RETURNING id, attempt, crashes, abandon_reason AS "abandonReason", is_last_run AS "isLastRun", delivery`,
         ...[token, at + settings.leaseFor, at, ours, limit],
       );
       const next = sql.first(
-        `SELECT due_at AS "dueAt" FROM ${this.#table} WHERE state = 'open' AND ${NOT_ONE_OF}
+        `SELECT due_at AS "dueAt" FROM ${this.table} WHERE state = 'open' AND ${NOT_ONE_OF}
          ORDER BY due_at LIMIT 1`,
         ours,
       );
@@ -171,12 +171,12 @@ export class Jobs {
 
   /** After the clock was set back, times that were written before are too far away. */
   #shortenWaits(sql: Statements, at: number, { leaseFor, backoff }: RunSettings): void {
-    const open = `UPDATE ${this.#table} SET due_at = ? WHERE state = 'open'`;
+    const open = `UPDATE ${this.table} SET due_at = ? WHERE state = 'open'`;
     // No lease is longer: the worker of this one may be dead.
     sql.change(`${open} AND token IS NOT NULL AND due_at > ?`, at + leaseFor, at + MAX_LEASE_MS);
     // What was added, released or retried by hand can be run at once.
     sql.change(`${open} AND token IS NULL AND error IS NULL AND due_at > ?`, at, at);
-    const delayed = `FROM ${this.#table} WHERE state = 'open' AND token IS NULL AND due_at > ?`;
+    const delayed = `FROM ${this.table} WHERE state = 'open' AND token IS NULL AND due_at > ?`;
     for (const row of sql.rows(`SELECT DISTINCT attempt ${delayed}`, at)) {
       const attempt = integer(row, 'attempt');
       const dueAt = at + backoff(attempt);
@@ -214,17 +214,17 @@ export class Jobs {
         completeIn: (tx) => {
           this.#transactions.checkFile();
           return completeIn(this.#db, this.#prefix, tx, {
-            update: `UPDATE ${this.#table} SET ${DONE}, due_at = ${String(this.#now() + this.#rememberFor)}`,
+            update: `UPDATE ${this.table} SET ${DONE}, due_at = ${String(this.#now() + this.rememberFor)}`,
             where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
           });
         },
         isCompleted: () =>
-          this.#run((sql) => {
-            const done = `SELECT 1 FROM ${this.#table} WHERE id = ? AND token = ? AND state = 'done'`;
+          this.run((sql) => {
+            const done = `SELECT 1 FROM ${this.table} WHERE id = ? AND token = ? AND state = 'done'`;
             return sql.first(done, id, token) !== undefined;
           }),
       },
-      complete: () => write(`${DONE}, token = NULL, due_at = ?`, (at) => [at + this.#rememberFor]),
+      complete: () => write(`${DONE}, token = NULL, due_at = ?`, (at) => [at + this.rememberFor]),
       retry: (error, reason) =>
         write(
           `due_at = ?, error = ?, ${ADD_FAILURE}, abandon_reason = ?, crashes = 0, token = NULL`,
@@ -239,7 +239,7 @@ export class Jobs {
   }
 
   stats(): Promise<QueueStats> {
-    return this.#run((sql, at) => {
+    return this.run((sql, at) => {
       const row = sql.first(
         `SELECT
            count(*) FILTER (WHERE state = 'open' AND due_at <= ?) AS waiting,
@@ -247,7 +247,7 @@ export class Jobs {
            count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NOT NULL) AS running,
            count(*) FILTER (WHERE state = 'done') AS done,
            count(*) FILTER (WHERE state = 'dead') AS dead
-         FROM ${this.#table}`,
+         FROM ${this.table}`,
         ...[at, at, at],
       );
       const count = (state: keyof QueueStats) => integer(row ?? {}, state);
@@ -267,9 +267,9 @@ export class Jobs {
     { since, until }: { since: number; until: number },
     limit: number,
   ): Promise<DeadJobRecord[]> {
-    const rows = await this.#run((sql) =>
+    const rows = await this.run((sql) =>
       sql.rows(
-        `SELECT ${DEAD_JOB} FROM ${this.#table}
+        `SELECT ${DEAD_JOB} FROM ${this.table}
          WHERE state = 'dead' AND due_at >= ? AND due_at < ? AND (due_at, id) > (?, ?)
          ORDER BY due_at, id LIMIT ?`,
         ...[since, until, failedAt, id, limit],
@@ -279,8 +279,8 @@ export class Jobs {
   }
 
   async dead(id: number): Promise<DeadJobRecord | undefined> {
-    const found = `SELECT ${DEAD_JOB} FROM ${this.#table} WHERE id = ? AND state = 'dead'`;
-    const row = await this.#run((sql) => sql.first(found, id));
+    const found = `SELECT ${DEAD_JOB} FROM ${this.table} WHERE id = ? AND state = 'dead'`;
+    const row = await this.run((sql) => sql.first(found, id));
     return row && deadJob(row);
   }
 
@@ -292,20 +292,20 @@ export class Jobs {
   }
 
   discardDead(id: number): Promise<boolean> {
-    const values = (at: number) => [at + this.#rememberFor, id];
+    const values = (at: number) => [at + this.rememberFor, id];
     return this.#update(`${DONE}, due_at = ?`, `id = ? AND state = 'dead'`, values);
   }
 
   /** As `discardDead`, of what failed last before a time. */
   removeExpired({ before, limit, token, leaseMs }: RemovalTurn): Promise<number | undefined> {
-    return this.#run((sql, at) => {
-      const turn = { name: `${this.#table} removal`, token, leaseMs, at };
+    return this.run((sql, at) => {
+      const turn = { name: `${this.table} removal`, token, leaseMs, at };
       if (!takeTurn(sql, this.#prefix, turn)) return undefined;
-      const dead = `SELECT id FROM ${this.#table} WHERE state = 'dead' AND due_at < ?
+      const dead = `SELECT id FROM ${this.table} WHERE state = 'dead' AND due_at < ?
         ORDER BY due_at, id LIMIT ?`;
-      const discard = `UPDATE ${this.#table} SET ${DONE}, due_at = ? WHERE id IN (${dead})
+      const discard = `UPDATE ${this.table} SET ${DONE}, due_at = ? WHERE id IN (${dead})
         RETURNING 1 AS "removed"`;
-      return sql.rows(discard, at + this.#rememberFor, before.getTime(), limit).length;
+      return sql.rows(discard, at + this.rememberFor, before.getTime(), limit).length;
     });
   }
 
@@ -318,11 +318,12 @@ export class Jobs {
   }
 
   #update(set: string, where: string, values: (at: number) => unknown[]): Promise<boolean> {
-    const update = `UPDATE ${this.#table} SET ${set} WHERE ${where}`;
-    return this.#run((sql, at) => sql.change(update, ...values(at)));
+    const update = `UPDATE ${this.table} SET ${set} WHERE ${where}`;
+    return this.run((sql, at) => sql.change(update, ...values(at)));
   }
 
-  #run<T>(work: (sql: Statements, at: number) => T): Promise<T> {
+  /** @param work is given the time; milliseconds since the epoch */
+  run<T>(work: (sql: Statements, at: number) => T): Promise<T> {
     return this.#transactions.run((sql) => work(sql, this.#now()));
   }
 }

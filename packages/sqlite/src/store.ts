@@ -203,6 +203,12 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       const reopen = `DELETE FROM ${events} WHERE key = ? AND done = ? AND keep_until > ?`;
       return transactions.run((sql) => sql.change(reopen, key, DEAD_LETTERED, now()));
     },
+    forget(keys) {
+      const forget = `DELETE FROM ${events} WHERE key = ? AND (done > 0 OR lease_until <= ?)`;
+      return transactions.run(
+        (sql) => keys.filter((key) => sql.change(forget, storedKey(key), now())).length,
+      );
+    },
     peek(keys) {
       const stored = keys.map(storedKey);
       return transactions.run((sql) => stored.map((key) => stateOf(sql, key)));

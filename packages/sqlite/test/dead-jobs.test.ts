@@ -1,11 +1,16 @@
 import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
 import { queuedCall, waitFor } from '@call-webhooks/contract-tests';
-import { deadJobsContractTests } from '@call-webhooks/store-tests';
+import {
+  deadJobsContractTests,
+  queueJobsContractTests,
+  type OpenedQueue,
+} from '@call-webhooks/store-tests';
 import type { DeadLetter } from '@call-webhooks/core';
 import {
   createSqliteWorker,
   sqliteDeadJobs,
+  sqliteJobs,
   sqliteQueue,
   type SqliteWorkerOptions,
 } from '../src/index.ts';
@@ -178,10 +183,10 @@ describe('the dead jobs of a queue', () => {
 
 describe('the contract of dead jobs', () => {
   eachClient((client) => {
-    deadJobsContractTests(runner, {
+    const subject = {
       name: `sqliteDeadJobs on ${client.name}`,
       keepsAttempts: true,
-      open({ maxRuns, concurrency }) {
+      open({ maxRuns, concurrency }: { maxRuns: number; concurrency: number }) {
         const { file, remove } = freshFile();
         const handles: Handle[] = [];
         const connect = () => {
@@ -194,13 +199,14 @@ describe('the contract of dead jobs', () => {
         const backoff = { initialDelay: 5, maxDelay: 5 };
         return Promise.resolve({
           queue,
-          startWorker: (handlers) =>
+          startWorker: (handlers: Parameters<OpenedQueue['startWorker']>[0]) =>
             Promise.resolve(
               createSqliteWorker(sqliteQueue(connect()), {
                 ...handlers,
                 ...{ maxRuns, concurrency, backoff, pollEvery: 10 },
               }),
             ),
+          jobs: sqliteJobs(queue),
           deadJobs: sqliteDeadJobs(queue),
           others: sqliteDeadJobs(sqliteQueue(connect())),
           deadLetters: () => deadDeliveries(db),
@@ -211,6 +217,8 @@ describe('the contract of dead jobs', () => {
           },
         });
       },
-    });
+    };
+    deadJobsContractTests(runner, subject);
+    queueJobsContractTests(runner, { ...subject, name: `sqliteJobs on ${client.name}` });
   });
 });

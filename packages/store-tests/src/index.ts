@@ -17,6 +17,7 @@ export type {
   WorkerHandlers,
 } from './queue/under-test.ts';
 export { completeJobContractTests, queueContractTests } from './queue-contract-tests.ts';
+export { queueJobsContractTests, type OpenedQueueJobs } from './queue-jobs-contract-tests.ts';
 export type { Refusals } from './refusals.ts';
 export type { RunnerFunctions, TestHook, TestRunner } from './runner.ts';
 export type {

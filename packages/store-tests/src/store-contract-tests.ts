@@ -5,6 +5,7 @@ import { cursors } from './store/cursors.ts';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
 import { expiry } from './store/expiry.ts';
+import { forgotten } from './store/forgotten.ts';
 import { groups } from './store/groups.ts';
 import { growth } from './store/growth.ts';
 import { newerTables } from './store/newer-tables.ts';
@@ -50,6 +51,7 @@ export function storeContractTests(runner: TestRunner, subject: StoreUnderTest):
     membersAreAsSaid(context, 'Store', OPTIONAL_STORE_MEMBERS, context.store, without);
     events(context);
     deadLettered(context);
+    if (has('forget')) forgotten(context);
     groups(context);
     batches(context);
     webhookIds(context);

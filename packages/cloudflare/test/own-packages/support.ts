@@ -72,7 +72,16 @@ export async function callStore(url: string, method: string, ...args: unknown[])
   return value;
 }
 
-const METHODS = ['admit', 'complete', 'release', 'extend', 'reopen', 'loadCursor', 'saveCursor'];
+const METHODS = [
+  'admit',
+  'complete',
+  'release',
+  'extend',
+  'reopen',
+  'forget',
+  'loadCursor',
+  'saveCursor',
+];
 
 /**
  * The store of a Worker of `store-worker.ts`: each call is one of `durableObjectStore` there.

@@ -187,6 +187,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     return true;
   }
 
+  function forget(key: string): boolean {
+    return !liveLease(key, monotonicTime()) && events.delete(key);
+  }
+
   function stateOf(key: string): EventState | undefined {
     const now = monotonicTime();
     if (liveLease(key, now)) return 'running';
@@ -204,6 +208,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     release: async (key, token) => end(key, token),
     extend: async (key, token, leaseMs) => extend(key, token, leaseMs),
     reopen: async (key) => reopen(key),
+    forget: async (keys) => keys.filter(forget).length,
     loadCursor: async (name) => cursors.get(name),
     saveCursor: async (name, cursor) => void cursors.set(name, cursor),
     peek: async (keys) => keys.map(stateOf),

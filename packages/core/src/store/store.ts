@@ -76,6 +76,13 @@ export interface Store {
    */
   reopen?(key: string): Promise<boolean>;
   /**
+   * Forgets what is known of events that are done or failed: they would run again if they were delivered again.
+   * One that runs stays.
+   * @param keys their idempotency keys
+   * @returns how many were known
+   */
+  forget?(keys: readonly string[]): Promise<number>;
+  /**
    * How long a done event is known; milliseconds. Less than was configured if the store can't know
    * what happened before: one in memory that was just created knows nothing.
    */

@@ -63,6 +63,7 @@ export type OptionalStoreMember = Exclude<
 
 /** The names of these members. */
 export const OPTIONAL_STORE_MEMBERS = namesOf<OptionalStoreMember>({
+  forget: true,
   loadCursor: true,
   log: true,
   peek: true,
