@@ -23,6 +23,17 @@ async function setup(options: Parameters<typeof startSimulator>[0] = {}) {
   return { state, target, simulator, cli };
 }
 
+test('trigger burst without --wait with a manual clock: all calls end, and are sent', async () => {
+  const { target, cli, simulator } = await setup();
+  const { code, stdout } = await cli('trigger', 'burst', '-n', '3');
+  expect(code).toBe(0);
+  expect(stdout.match(/triggered burst {2}call \S+/g)).toHaveLength(3);
+  await simulator.deliveries.settled();
+  expect(simulator.calls.list().map(({ state }) => state)).toEqual(['ended', 'ended', 'ended']);
+  expect(target.received).toHaveLength(9);
+  expect(simulator.clock.nextDueAt()).toBeUndefined();
+});
+
 describe('trigger --wait with a manual clock ends', () => {
   test('for many calls at once', async () => {
     const { target, cli } = await setup();
