@@ -1,6 +1,13 @@
 import type { OutcomeCode, DeliverySource, Health } from '@call-webhooks/core';
-import { bucketEnd, DELIVERY_SOURCES } from '@call-webhooks/core/internal';
-import type { OutcomeLog, SeenProcess } from '@call-webhooks/core/stores';
+import { DELIVERY_SOURCES } from '@call-webhooks/core/internal';
+import {
+  bucketEnd,
+  clockAhead,
+  COUNTER_SERIES,
+  counterParts,
+  type OutcomeLog,
+  type SeenProcess,
+} from '@call-webhooks/core/stores';
 import type {
   Overview,
   Percentiles,
@@ -16,7 +23,8 @@ import { RESULTS, resultOf } from './results.ts';
 import { askStore } from './store-calls.ts';
 
 const MINUTE = 60_000;
-/** Counters are kept so long: 26 hours, in minutes. */
+const TEN_MINUTES = COUNTER_SERIES.times.periodMs;
+/** How far back the overview goes: 26 hours, in minutes. */
 const KEPT = 26 * 60;
 /** What is older rarely changes: only a process whose writes failed adds to it. */
 const RECENT = 10;
@@ -26,7 +34,6 @@ const HEALTH_MS = 5_000;
 const ACTIVE_MS = 60_000;
 /** No handler of a receiver runs for longer than its lease. */
 const LONGEST_RUN_MS = 300_000;
-const CLOCK_MS = 5_000;
 
 type Minutes = Map<number, Readonly<Record<string, number>>>;
 
@@ -47,10 +54,10 @@ export class OverviewReader {
     const { log } = receiver.store;
     if (!log) return { now, health, log: null };
     try {
-      const [minutes, processes] = await askStore(logger, 'log of outcomes', () =>
-        Promise.all([this.counts(log, now), log.processes()]),
+      const [minutes, times, processes] = await askStore(logger, 'log of outcomes', () =>
+        Promise.all([this.counts(log, now), timesOf(log, now), log.processes()]),
       );
-      return { now, health, log: logged(minutes, processes, health.secretIds, now) };
+      return { now, health, log: logged({ minutes, times }, processes, health.secretIds, now) };
     } catch (error) {
       // The health says that the store is down, and why.
       if (error instanceof RequestError) return { now, health, log: null };
@@ -62,14 +69,14 @@ export class OverviewReader {
   async counts(log: OutcomeLog, now: number): Promise<Minutes> {
     const last = Math.floor(now / MINUTE) + 1; // another process's clock may be ahead
     if (!this.#whole || Math.abs(now - this.#whole.at) >= REREAD_MS) {
-      const minutes = log.counts(last - KEPT, last);
+      const minutes = log.counts('minutes', last - KEPT, last);
       this.#whole = { at: now, minutes };
       minutes.catch(() => (this.#whole = undefined));
       return minutes;
     }
     const [whole, recent] = await Promise.all([
       this.#whole.minutes,
-      log.counts(last - RECENT, last),
+      log.counts('minutes', last - RECENT, last),
     ]);
     return new Map([...whole, ...recent]);
   }
@@ -93,16 +100,29 @@ export class OverviewReader {
   }
 }
 
+/** The durations of 26 hours, by ten minutes. */
+function timesOf(log: OutcomeLog, now: number): Promise<Minutes> {
+  const last = Math.floor(now / TEN_MINUTES) + 1;
+  return log.counts('times', last - KEPT / 10, last);
+}
+
+/** Counters by minute, and durations by ten minutes. */
+interface Counters {
+  readonly minutes: Minutes;
+  readonly times: Minutes;
+}
+
 function logged(
-  minutes: Minutes,
+  counters: Counters,
   processes: readonly SeenProcess[],
   secretIds: readonly string[] | undefined,
   now: number,
 ): Overview['log'] {
   const last = Math.floor(now / MINUTE);
+  const { minutes } = counters;
   return {
-    hour: periodOf(minutes, last, 60, 1),
-    day: periodOf(minutes, last, KEPT / 10, 10),
+    hour: periodOf(counters, last, 60, 1),
+    day: periodOf(counters, last, KEPT / 10, 10),
     processes: processes
       .map((one) => seenProcess(one, now))
       .sort((one, other) => other.seenAt - one.seenAt),
@@ -112,7 +132,12 @@ function logged(
 }
 
 /** @param last the minute that is not over yet */
-function periodOf(minutes: Minutes, last: number, length: number, step: number): Period {
+function periodOf(
+  { minutes, times }: Counters,
+  last: number,
+  length: number,
+  step: number,
+): Period {
   const first = (Math.floor(last / step) - length + 1) * step;
   const stretch = (from: number, to: number) =>
     [...minutes].flatMap(([minute, counts]) => (minute >= from && minute < to ? [counts] : []));
@@ -121,6 +146,9 @@ function periodOf(minutes: Minutes, last: number, length: number, step: number):
     return { at: from * MINUTE, ...sourceOf(stretch(from, from + step), 'webhook').results };
   });
   const all = stretch(first, last + 2);
+  const durations = [...times].flatMap(([ten, counts]) =>
+    (ten + 1) * TEN_MINUTES > first * MINUTE ? [counts] : [],
+  );
   const sources: Period['sources'] = {};
   for (const source of DELIVERY_SOURCES) {
     const counted = sourceOf(all, source);
@@ -131,8 +159,8 @@ function periodOf(minutes: Minutes, last: number, length: number, step: number):
     points,
     sources,
     late: sum(all.flatMap((counts) => entriesOf(counts, 'late/').map(([, count]) => count))),
-    handlerMs: percentiles(all, 'handlerMs/'),
-    lagMs: percentiles(all, 'lagMs/'),
+    handlerMs: percentiles(durations, 'handlerMs/'),
+    lagMs: percentiles(durations, 'lagMs/'),
   };
 }
 
@@ -145,7 +173,7 @@ export function sourceOf(counts: Counts, source: DeliverySource): SourceCounts {
   let total = 0;
   for (const minute of counts)
     for (const [name, count] of entriesOf(minute, `outcome/${source}/`)) {
-      const code = name as OutcomeCode;
+      const [code] = counterParts(name) as [OutcomeCode];
       outcomes[code] = (outcomes[code] ?? 0) + count;
       results[resultOf(code)] += count;
       total += count;
@@ -156,8 +184,10 @@ export function sourceOf(counts: Counts, source: DeliverySource): SourceCounts {
 function percentiles(counts: Counts, prefix: string): Percentiles | null {
   const buckets = new Map<number, number>();
   for (const minute of counts)
-    for (const [name, count] of entriesOf(minute, prefix))
-      buckets.set(Number(name), (buckets.get(Number(name)) ?? 0) + count);
+    for (const [name, count] of entriesOf(minute, prefix)) {
+      const bucket = Number(counterParts(name).at(-1));
+      buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
+    }
   const sorted = [...buckets].sort(([one], [other]) => one - other);
   const total = sum(buckets.values());
   if (total === 0) return null;
@@ -182,7 +212,7 @@ export const sum = (numbers: Iterable<number>): number => {
 
 function seenProcess(process: SeenProcess, now: number): ProcessSeen {
   const { id, host, pid, startedAt, seenAt, at, inFlight, closed } = process;
-  const ahead = at - seenAt;
+  const ahead = clockAhead(at, seenAt);
   const silentFor = now - seenAt;
   const isLost = inFlight > 0 && silentFor > LONGEST_RUN_MS;
   const state = silentFor < ACTIVE_MS ? 'active' : isLost ? 'lost' : 'quiet';
@@ -194,7 +224,7 @@ function seenProcess(process: SeenProcess, now: number): ProcessSeen {
     seenAt,
     inFlight: closed || isLost ? 0 : inFlight,
     state: closed ? 'closed' : state,
-    ...(Math.abs(ahead) > CLOCK_MS && { clockAheadMs: ahead }),
+    ...(ahead !== 0 && { clockAheadMs: ahead }),
   };
 }
 
@@ -213,7 +243,8 @@ function secretsOf(
   };
   for (const id of configured ?? []) use(id);
   for (const [minute, counts] of minutes)
-    for (const [id, count] of entriesOf(counts, 'secret/')) {
+    for (const [name, count] of entriesOf(counts, 'secret/')) {
+      const [id = ''] = counterParts(name);
       const known = use(id);
       known.verified += count;
       if (minute > last - 60) known.lastHour += count;

@@ -1,7 +1,7 @@
 import { systemClock } from '@call-webhooks/client';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
-import { durationBucket } from '@call-webhooks/core/internal';
+import { durationBucket } from '@call-webhooks/core/stores';
 import { memoryStore } from '@call-webhooks/core';
 import type { Overview, Session } from '../src/api-types.ts';
 import { callBody, NOW, open, wrote } from './support.ts';
@@ -51,7 +51,7 @@ describe('counts', () => {
         { outcome: 'dead-lettered', source: 'redrive' },
         { outcome: 'of-a-newer-version' as 'handled' },
       ] as const,
-      { id: 'p2', counts: { 'late/webhook/handled': 2, rowsDropped: 7 } },
+      { id: 'p2', counts: { 'late/webhook/handled/': 2, rowsDropped: 7 } },
     );
     const { hour, rowsDropped } = await overview(opened);
     expect(hour.sources.webhook).toMatchObject({
@@ -89,10 +89,13 @@ describe('counts', () => {
 
   it('have percentiles of how long handlers took', async () => {
     const opened = open();
-    const counts = Object.fromEntries(
-      [1, 10, 10, 10, 500].map((ms) => [`handlerMs/${durationBucket(ms)}`, ms === 10 ? 90 : 5]),
+    const times = Object.fromEntries(
+      [1, 10, 10, 10, 500].map((ms) => [
+        `handlerMs/call:started/${durationBucket(ms)}`,
+        ms === 10 ? 90 : 5,
+      ]),
     );
-    await wrote(opened.log, [{ outcome: 'handled' }], { counts });
+    await wrote(opened.log, [{ outcome: 'handled' }], { times });
     const { hour } = await overview(opened);
     expect(hour.handlerMs?.p50).toBeGreaterThanOrEqual(10);
     expect(hour.handlerMs?.p50).toBeLessThan(12);
@@ -142,7 +145,7 @@ describe('processes', () => {
   });
 
   it('whose clock is off by more than 5 s are told as such', async () => {
-    const store = memoryStore();
+    const store = memoryStore({ now: () => NOW });
     const { log } = store;
     if (!log) throw new Error('There is no log.');
     const seen = async () => {

@@ -3,7 +3,7 @@ import { createClient, systemClock } from '@call-webhooks/client';
 import { memoryStore } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import type { ReconcileTask, Tasks } from '../src/api-types.ts';
-import { closeLater, open, wrote } from './support.ts';
+import { closeLater, open, storeWithClock, wrote } from './support.ts';
 
 const MINUTE = 60_000;
 const STARTED_AT = Date.UTC(2026, 0, 31, 12);
@@ -18,7 +18,7 @@ async function withMissedCalls({ apiToken }: { apiToken?: string } = {}) {
   closeLater(() => simulator.close());
   const now = () => simulator.clock.now();
   const client = createClient({ baseUrl: simulator.url, apiToken: apiToken ?? simulator.apiToken });
-  const store = memoryStore({ now });
+  const store = storeWithClock(now);
   const handled: string[] = [];
   const on = {
     'call:completed': ({ callId }: { callId?: unknown }) => {

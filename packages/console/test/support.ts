@@ -9,8 +9,9 @@ import {
   sign,
   type ReceiverOptions,
 } from '@call-webhooks/core';
-import type { OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import type { LogProcess, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { createConsole, type ConsoleOptions } from '../src/index.ts';
+import { resultOf } from '../src/results.ts';
 
 /** What a test says of its console. `authorize` lets Ada in by default. */
 export type Options = Partial<ConsoleOptions> & { receiving?: Partial<ReceiverOptions> };
@@ -38,6 +39,11 @@ export const failing = {
   },
 };
 
+/** Set while `wrote` writes: what a test writes to the log was written when its process says. */
+let writingAt: number | undefined;
+
+export const storeWithClock = (now: () => number) => memoryStore({ now: () => writingAt ?? now() });
+
 /** A receiver and its console, which is closed after the test. */
 export function open({ receiving = {}, ...options }: Options = {}) {
   const clock = { now: NOW };
@@ -45,7 +51,7 @@ export function open({ receiving = {}, ...options }: Options = {}) {
   const secret = generateSecret();
   const logger = collectingLogger();
   const deadLetters = memoryDeadLetters();
-  const store = receiving.store ?? memoryStore();
+  const store = receiving.store ?? storeWithClock((options.clock ?? { now }).now);
   const receiver = createReceiver({
     secret: [{ id: 'blue', secret }],
     on: { 'call:completed': () => undefined, 'call:started': () => undefined },
@@ -123,15 +129,20 @@ type Row = Partial<OutcomeRow> & Pick<OutcomeRow, 'outcome'>;
 
 /**
  * Writes to a log as a process does.
- * @param more what is other than usual of the process, and more counters of the minute of the first row
+ * @param more what is other than usual of the process, and more counters of the minute and of the ten minutes of
+ *   the first row
  */
 export async function wrote(
   log: OutcomeLog,
   rows: readonly Row[],
   {
     counts: more = {},
+    times = {},
     ...process
-  }: Partial<typeof PROCESS> & { closed?: true; counts?: Record<string, number> } = {},
+  }: Partial<LogProcess> & {
+    counts?: Record<string, number>;
+    times?: Record<string, number>;
+  } = {},
 ): Promise<void> {
   const own = { ...PROCESS, ...process };
   const whole = rows.map((row): OutcomeRow => {
@@ -141,14 +152,24 @@ export async function wrote(
   const minuteOf = (at: number) => (counts[Math.floor(at / 60_000)] ??= {});
   for (const { at, source, outcome, secretId } of whole)
     for (const name of [
-      `outcome/${source}/${outcome}`,
+      `outcome/${source}/${outcome}/`,
       ...(secretId ? [`secret/${secretId}`] : []),
     ]) {
       const minute = minuteOf(at);
       minute[name] = (minute[name] ?? 0) + 1;
     }
-  Object.assign(minuteOf(whole[0]?.at ?? NOW), more);
-  await log.append({ id: crypto.randomUUID(), process: own, rows: whole, counts });
+  const at = whole[0]?.at ?? NOW;
+  Object.assign(minuteOf(at), more);
+  const isFailure = ({ outcome }: OutcomeRow) => resultOf(outcome) === 'failed';
+  writingAt = own.at;
+  const written = log.append({
+    ...{ id: crypto.randomUUID(), process: own, marks: {} },
+    rows: whole.filter((row) => !isFailure(row)),
+    failures: whole.filter(isFailure),
+    counts: { minutes: counts, times: { [Math.floor(at / 600_000)]: times } },
+  });
+  writingAt = undefined;
+  await written;
 }
 
 export { callBody, recordingBody };

@@ -33,7 +33,7 @@ export { createRedactor, redactEventName, redactId, withRedactedIds } from './re
 export { looksLikeField, printable } from './report/visible.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export { sha256, tenantKey } from './store/keys.ts';
-export { bucketEnd, durationBucket } from './store/outcome-log.ts';
+export { SAME_CLOCK_MS, SERIES_NAMES } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { keepRenewed, type RenewedLease } from './store/renewal.ts';
 export { ownTimer, RELEASE_MS, waitAtMost } from './time.ts';

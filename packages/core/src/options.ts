@@ -41,6 +41,11 @@ export interface HandlerOptions<
   redact?: Redact | undefined;
   /** Where log lines go; `console` by default. */
   logger?: Logger | undefined;
+  /**
+   * The version of your app, such as the commit that is deployed: 1 to 100 characters. The console shows it
+   * for each process, and marks when a new one came. None by default.
+   */
+  version?: string | undefined;
 }
 
 /** The checked options that a receiver and a worker share. Dead letters go to a function. */
@@ -214,6 +219,12 @@ export const handlerShape = () => ({
     {},
   ),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
+  version: option.optional(
+    option.text(
+      /^[^\p{Cc}\p{Cs}]{1,100}$/u,
+      'expected 1 to 100 characters, and no control characters',
+    ),
+  ),
 });
 
 const receiverShape = () => ({

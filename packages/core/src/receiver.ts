@@ -1,5 +1,6 @@
 import { isInMemory } from './dead-letters/memory-dead-letters.ts';
 import { startRetention } from './dead-letters/retention.ts';
+import { defined } from './defined.ts';
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
 import { docsUrl } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
@@ -112,13 +113,20 @@ export function createReceiver<
 
 /** A store of the user may call something else its log. */
 function writerOf(
-  { store, log, logger, redact, now, storeTimeout: timeoutMs }: Settings,
+  { store, log, logger, redact, now, storeTimeout: timeoutMs, ackWithin, version }: Settings,
   deadlines: Deadlines,
   inFlight: InFlight,
 ): OutcomeWriter | undefined {
   if (log === false || typeof store.log?.append !== 'function') return undefined;
-  const settings = { logger, redact, now, deadlines, timeoutMs, inFlight: () => inFlight.size };
-  return new OutcomeWriter(store.log, settings);
+  const described = { ackWithin, ...defined({ version }) };
+  return new OutcomeWriter(store.log, {
+    ...{ logger, redact, now, deadlines, timeoutMs },
+    describe: () => ({
+      inFlight: inFlight.size,
+      ...described,
+      ...defined({ rememberFor: store.rememberFor }),
+    }),
+  });
 }
 
 /** Events that it acknowledges are lost at the next deployment. */

@@ -30,12 +30,25 @@ export type { JobPage, JobState, ListedJob, QueueJobs } from './queue-jobs.ts';
 export type { ExpiringLetters, RemovalTurn } from './removal.ts';
 export {
   batchBefore,
+  bucketEnd,
+  clockAhead,
+  COUNTER_SERIES,
+  counterName,
+  counterParts,
+  type Counters,
+  type CounterSeries,
+  durationBucket,
   type EventState,
+  keptPeriods,
+  keptRows,
+  type KeptRows,
+  LOG_LIMITS,
   type LogProcess,
   type OutcomeBatch,
   type OutcomeLog,
   type OutcomeLogQuery,
   type OutcomeRow,
+  rowsOfBatch,
   type SeenProcess,
 } from './store/outcome-log.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';

@@ -1,4 +1,5 @@
 import { memoryStore, type Store } from '../src/index.ts';
+import { SERIES_NAMES } from '../src/internal.ts';
 import type { OutcomeBatch, OutcomeLog } from '../src/stores.ts';
 
 /** A store whose log can fail or hang, and the batches that it was given. */
@@ -16,11 +17,12 @@ export function loggedStore(append?: (batch: OutcomeBatch, log: OutcomeLog) => P
       },
     },
   };
-  /** All counts, of all minutes. */
+  /** All counts, of all periods. */
   async function counts(): Promise<Record<string, number>> {
     const sums: Record<string, number> = {};
-    for (const ofMinute of (await log.counts(0, Infinity)).values())
-      for (const [name, count] of Object.entries(ofMinute)) sums[name] = (sums[name] ?? 0) + count;
+    for (const series of SERIES_NAMES)
+      for (const found of (await log.counts(series, 0, Infinity)).values())
+        for (const [name, count] of Object.entries(found)) sums[name] = (sums[name] ?? 0) + count;
     return sums;
   }
   const counted = async () =>

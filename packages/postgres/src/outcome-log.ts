@@ -1,66 +1,144 @@
 import {
   batchBefore,
+  COUNTER_SERIES,
+  type Counters,
+  keptRows,
+  LOG_LIMITS,
   type OutcomeLog,
   type OutcomeRow,
+  rowsOfBatch,
   type SeenProcess,
 } from '@call-webhooks/core/stores';
+import { SAME_CLOCK_MS, SERIES_NAMES } from '@call-webhooks/core/internal';
 import type { CheckedClient } from './checked-client.ts';
 import { oddAnswer, sqlState } from './client.ts';
 import { guarded } from './statements.ts';
 
-const MAX_BATCHES = 2_000;
-const MAX_PROCESSES = 1_000;
-const KEPT_MINUTES = 26 * 60;
+/** How much one batch removes at most of what is too old. */
+const MOST_OLD = 500;
+/** After how many batches the marks and processes are removed that are too old or too many. */
+const TIDY_EVERY = 50;
 
-/** The statements of the log. Those that delete wait for nobody, so writers can't block each other. */
+const NOW_MS = 'floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
+/** The first and the last period of each series that is kept. */
+const KEPT_PERIODS = SERIES_NAMES.map((name) => {
+  const { periodMs, keptMs } = COUNTER_SERIES[name];
+  const period = (time: string) => `(${time})::float8 / ${String(periodMs)}`;
+  return `SELECT '${name}' AS series, ceil(${period(`now - ${String(keptMs)}`)})::bigint AS first, floor(${period(`now + ${String(keptMs)}`)})::bigint AS last FROM clock`;
+}).join('\n  UNION ALL ');
+
+/**
+ * The statements of the log. Appends lock the one row of `log_position` before anything else that others change,
+ * so writers come one after the other and cannot block each other for ever.
+ */
 function logStatements(schema: string) {
-  const [batches, counts] = [`${schema}.log_batches`, `${schema}.log_counts`];
-  const processes = `${schema}.log_processes`;
-  const position = `${schema}.log_position`;
-  const now = 'statement_timestamp()';
-  const first = `(floor(extract(epoch FROM ${now}) / 60)::bigint - ${String(KEPT_MINUTES)})`;
-  const forget = (table: string, key: string, which: string) =>
-    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${which} FOR UPDATE SKIP LOCKED)`;
+  const [batches, rows] = [`${schema}.log_batches`, `${schema}.log_rows`];
+  const [counts, marks] = [`${schema}.log_counts`, `${schema}.log_marks`];
+  const [processes, position] = [`${schema}.log_processes`, `${schema}.log_position`];
+  /** How many rows of a kind there have been, for a position that was lost. */
+  const total = (kind: string) =>
+    `coalesce((SELECT earlier + count FROM ${rows} WHERE ${kind} ORDER BY earlier DESC LIMIT 1), 0)`;
+  const added = (kind: string) => `(SELECT coalesce(sum(count), 0) FROM given WHERE ${kind})`;
+  const tooMany = (kind: string, counter: string, limit: number) =>
+    `DELETE FROM ${rows} WHERE ${kind} AND earlier < (SELECT ${counter} FROM position) - ${String(limit)}`;
+  const old = (where: string) => `(SELECT series, at, name FROM ${counts}
+    WHERE series = kept.series AND ${where} LIMIT ${String(MOST_OLD)})`;
+  const isTidied = `(SELECT n % ${String(TIDY_EVERY)} FROM position) = 0`;
+  const newest = (table: string, key: string, at: string, limit: number) =>
+    `${key} IN (SELECT ${key} FROM ${table} ORDER BY ${at} DESC OFFSET ${String(limit)})`;
   return guarded(schema, {
-    /** $1 batch, $2 rows, $3 id of the process, $4 process, $5 counts: a list of minute, name and count. */
-    append: `WITH position AS (
-  INSERT INTO ${position} AS known (is_only, n)
-  VALUES (true, 1 + coalesce((SELECT max(n) FROM ${batches}), 0))
-  ON CONFLICT (is_only) DO UPDATE SET n = greatest(known.n + 1, excluded.n) RETURNING n
+    /**
+     * $1 batch, $2 id of the process, $3 process, $4 its time; $5 the rows of each kind, $6 counters and $7 marks,
+     * as lists in JSON.
+     */
+    append: `WITH clock AS MATERIALIZED (
+  SELECT now, CASE WHEN abs($4::bigint - now) < ${String(SAME_CLOCK_MS)} THEN 0 ELSE $4::bigint - now END AS ahead
+  FROM (SELECT ${NOW_MS} AS now) AS server
+), given AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($5::text::json)
+    AS given(failures boolean, count bigint, first bigint, last bigint, rows text)
 ), new AS (
-  INSERT INTO ${batches} (n, id, rows) SELECT n, $1::text, $2::text FROM position
-  ON CONFLICT (id) DO NOTHING RETURNING n
+  INSERT INTO ${batches} (id, taken_at) SELECT $1::text, now FROM clock
+  ON CONFLICT (id) DO NOTHING RETURNING id
+), position AS (
+  INSERT INTO ${position} AS known (is_only, n, others, failures)
+  SELECT true, 1 + coalesce((SELECT max(n) FROM ${rows}), 0),
+    ${total('NOT failures')} + ${added('NOT failures')}, ${total('failures')} + ${added('failures')}
+  FROM new
+  ON CONFLICT (is_only) DO UPDATE SET n = greatest(known.n + 1, excluded.n),
+    others = greatest(known.others + ${added('NOT given.failures')}, excluded.others),
+    failures = greatest(known.failures + ${added('given.failures')}, excluded.failures)
+  RETURNING n, others, failures
+), kept AS (
+  ${KEPT_PERIODS}
+), added AS (
+  INSERT INTO ${rows} (n, failures, earlier, count, taken_at, first_at, last_at, ahead, rows)
+  SELECT n, given.failures, CASE WHEN given.failures THEN position.failures ELSE others END - count,
+    count, now, first - ahead, last - ahead, ahead, rows
+  FROM given, position, clock
 ), counted AS (
-  INSERT INTO ${counts} AS known (minute, name, count)
-  SELECT minute, name, count FROM json_to_recordset($5::text::json) AS added (minute bigint, name text, count bigint)
-  WHERE minute >= ${first} AND EXISTS (SELECT FROM new) ORDER BY minute, name
-  ON CONFLICT (minute, name) DO UPDATE SET count = known.count + excluded.count
+  INSERT INTO ${counts} AS known (series, at, name, count)
+  SELECT series, at, name, count
+  FROM json_to_recordset($6::text::json) AS counter(series text, at bigint, name text, count bigint)
+    JOIN kept USING (series), position
+  WHERE at BETWEEN first AND last ORDER BY series COLLATE "C", at, name COLLATE "C"
+  ON CONFLICT (series, at, name) DO UPDATE SET count = known.count + excluded.count
+), marked AS (
+  INSERT INTO ${marks} AS known (name, at)
+  SELECT name, least(at - ahead, now)
+  FROM json_to_recordset($7::text::json) AS mark(name text, at bigint), position, clock
+  ORDER BY name COLLATE "C"
+  ON CONFLICT (name) DO UPDATE SET at = excluded.at WHERE known.at < excluded.at
 ), seen AS (
   INSERT INTO ${processes} AS known (id, process, seen_at)
-  SELECT $3::text, $4::text, ${now} FROM new
+  SELECT $2::text, $3::text, now FROM position, clock
   ON CONFLICT (id) DO UPDATE SET process = excluded.process, seen_at = excluded.seen_at
+), more_rows AS (
+  ${tooMany('NOT failures', 'others', LOG_LIMITS.rows)}
+), more_failures AS (
+  ${tooMany('failures', 'failures', LOG_LIMITS.failures)}
+), old_rows AS (
+  DELETE FROM ${rows} WHERE n IN (
+    SELECT oldest.n FROM (SELECT n, taken_at FROM ${rows} ORDER BY n LIMIT ${String(MOST_OLD)}) AS oldest, position, clock
+    WHERE taken_at < now - ${String(LOG_LIMITS.rowsMs)})
 ), old_batches AS (
-  ${forget(batches, 'n', `n <= (SELECT n FROM new) - ${String(MAX_BATCHES)}`)}
+  DELETE FROM ${batches} WHERE id IN (
+    SELECT id FROM ${batches}, position
+    WHERE taken_at < (SELECT now FROM clock) - ${String(LOG_LIMITS.batchMs)}
+    ORDER BY taken_at LIMIT ${String(MOST_OLD)})
 ), old_counts AS (
-  ${forget(counts, 'minute, name', `minute < ${first}`)}
+  DELETE FROM ${counts} AS known USING position, kept, LATERAL (
+    ${old('at < kept.first')} UNION ALL ${old('at > kept.last')}) AS gone
+  WHERE known.series = gone.series AND known.at = gone.at AND known.name = gone.name
+), old_marks AS (
+  DELETE FROM ${marks} WHERE ${isTidied} AND (
+    at < (SELECT now FROM clock) - ${String(LOG_LIMITS.marksMs)}
+    OR ${newest(marks, 'name', 'at', LOG_LIMITS.marks)})
 ), old_processes AS (
-  ${forget(
-    processes,
-    'id',
-    `seen_at < ${now} - interval '${String(KEPT_MINUTES)} minutes' OR seen_at < (
-    SELECT seen_at FROM ${processes} ORDER BY seen_at DESC OFFSET ${String(MAX_PROCESSES)} LIMIT 1)`,
-  )}
+  DELETE FROM ${processes} WHERE ${isTidied} AND (
+    seen_at < (SELECT now FROM clock) - ${String(LOG_LIMITS.processesMs)}
+    OR ${newest(processes, 'id', 'seen_at', LOG_LIMITS.processes)})
 ) SELECT 'true' AS answer`,
-    /** $1 the batch before which to read, or null; $2 how many. */
-    read: `SELECT coalesce(json_agg(json_build_object('n', n, 'rows', rows) ORDER BY n DESC), '[]')::text AS answer
-FROM (SELECT n, rows FROM ${batches} WHERE $1::bigint IS NULL OR n < $1::bigint ORDER BY n DESC LIMIT $2::int) AS found`,
-    /** $1 the first and $2 the last minute. */
-    counts: `SELECT coalesce(json_object_agg(minute, counters), '{}')::text AS answer FROM (
-  SELECT minute, json_object_agg(name, count) AS counters FROM ${counts}
-  WHERE minute BETWEEN $1::bigint AND $2::bigint GROUP BY minute) AS found`,
-    processes: `SELECT coalesce(json_agg(json_build_object(
-  'process', process::json, 'seenAt', floor(extract(epoch FROM seen_at) * 1000)::bigint)), '[]')::text AS answer
-FROM ${processes}`,
+    /** $1 the batch before which to read, or null; $2 how many; $3 since and $4 until, or null; $5 only failures. */
+    read: `SELECT coalesce(json_agg(json_build_object('n', n, 'kept', kept) ORDER BY n DESC), '[]')::text AS answer
+FROM (
+  SELECT n, json_agg(json_build_object('rows', rows, 'ahead', ahead) ORDER BY failures) AS kept FROM ${rows}
+  WHERE ($1::bigint IS NULL OR n < $1::bigint) AND ($3::bigint IS NULL OR last_at >= $3::bigint)
+    AND ($4::bigint IS NULL OR first_at <= $4::bigint) AND (failures OR NOT $5::boolean)
+    AND taken_at >= ${NOW_MS} - ${String(LOG_LIMITS.rowsMs)}
+  GROUP BY n ORDER BY n DESC LIMIT $2::int) AS found`,
+    /** $1 the series, $2 the first and $3 the last period, $4 what the names begin with. */
+    counts: `SELECT coalesce(json_object_agg(at, counters), '{}')::text AS answer FROM (
+  SELECT at, json_object_agg(name, count) AS counters FROM ${counts}
+  WHERE series = $1::text AND at BETWEEN $2::bigint AND $3::bigint AND starts_with(name, $4::text) GROUP BY at) AS found`,
+    marks: `SELECT json_build_object('now', ${NOW_MS}, 'marks', coalesce(json_object_agg(name, at), '{}'))::text AS answer
+FROM (
+  SELECT name, at FROM ${marks} WHERE at >= ${NOW_MS} - ${String(LOG_LIMITS.marksMs)}
+  ORDER BY at DESC LIMIT ${String(LOG_LIMITS.marks)}) AS found`,
+    processes: `SELECT coalesce(json_agg(json_build_object('process', process::json, 'seenAt', seen_at)), '[]')::text AS answer
+FROM (
+  SELECT process, seen_at FROM ${processes} WHERE seen_at >= ${NOW_MS} - ${String(LOG_LIMITS.processesMs)}
+  ORDER BY seen_at DESC LIMIT ${String(LOG_LIMITS.processes)}) AS found`,
   });
 }
 
@@ -75,13 +153,15 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
   }
 
   return {
-    async append({ id, process, rows, counts }) {
-      const added = Object.entries(counts).flatMap(([minute, ofMinute]) =>
-        Object.entries(ofMinute).map(([name, count]) => ({ minute, name, count })),
-      );
-      const texts = [JSON.stringify(rows), process.id, JSON.stringify(process)];
+    async append({ id, process, rows, failures, counts, marks }) {
+      const lists = [
+        [...keptList(rows, false), ...keptList(failures, true)],
+        SERIES_NAMES.flatMap((series) => countersOf(series, counts[series] ?? {})),
+        Object.entries(marks).map(([name, at]) => ({ name, at })),
+      ].map((entries) => JSON.stringify(entries));
+      const writer = [process.id, JSON.stringify(process), process.at];
       try {
-        await tables.run(sql.append, id, ...texts, JSON.stringify(added));
+        await tables.run(sql.append, id, ...writer, ...lists);
       } catch (error) {
         // Its content is refused: it would be refused for ever, and the batches after it wait for it.
         if (/^(?:22|23|54)/.test(sqlState(error) ?? '')) return { refused: error };
@@ -89,19 +169,25 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
       }
       return undefined;
     },
-    async read({ before, batches = 20 } = {}) {
-      const found = await list<{ n: number; rows: string }>(
-        sql.read,
-        batchBefore(before) ?? null,
-        batches + 1,
+    async read(query = {}) {
+      const { before, batches = 20, since, until, only } = query;
+      const found = await list<{ n: number; kept: { rows: string; ahead: number }[] }>(
+        ...([sql.read, batchBefore(before) ?? null, batches + 1] as const),
+        ...[wholeOrNull(since), wholeOrNull(until), only === 'failures'],
       );
       const page = found.slice(0, batches);
-      const rows = page.flatMap((batch) => (JSON.parse(batch.rows) as OutcomeRow[]).reverse());
+      const rows = page.flatMap(({ kept }) => rowsOfBatch(kept, query));
       return found.length > page.length ? { rows, before: String(page.at(-1)?.n) } : { rows };
     },
-    async counts(since, until) {
-      const minutes = Object(await tables.run(sql.counts, since, until)) as object;
-      return new Map(Object.entries(minutes).map(([minute, counts]) => [Number(minute), counts]));
+    async counts(series, since, until, prefix = '') {
+      const range = [since, until].map((period) => wholeOrNull(period) ?? Number.MAX_SAFE_INTEGER);
+      const periods = Object(await tables.run(sql.counts, series, ...range, prefix)) as object;
+      return new Map(Object.entries(periods).map(([period, counts]) => [Number(period), counts]));
+    },
+    async marks() {
+      const found = Object(await tables.run(sql.marks)) as Awaited<ReturnType<OutcomeLog['marks']>>;
+      if (typeof found.now !== 'number') throw oddAnswer();
+      return found;
     },
     async processes() {
       const seen = await list<{ process: SeenProcess; seenAt: number }>(sql.processes);
@@ -109,3 +195,16 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
     },
   };
 }
+
+function keptList(rows: readonly OutcomeRow[], failures: boolean): object[] {
+  const kept = keptRows(rows);
+  return kept ? [{ failures, ...kept }] : [];
+}
+
+const countersOf = (series: string, counters: Counters) =>
+  Object.entries(counters).flatMap(([at, added]) =>
+    Object.entries(added).map(([name, count]) => ({ series, at, name, count })),
+  );
+
+const wholeOrNull = (time: number | undefined) =>
+  time === undefined || !Number.isFinite(time) ? null : Math.floor(time);

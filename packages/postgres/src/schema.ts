@@ -94,27 +94,52 @@ BEGIN
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
   END IF;
-  IF ${isMissing('log_batches')} THEN
+  IF ${isMissing('log_rows')} THEN
+    IF NOT ${isMissing('log_batches')} THEN
+      RAISE EXCEPTION 'call-webhooks: the tables in the schema ${name} were made by a version that was not released, and cannot be migrated. Run DROP SCHEMA ${name} CASCADE, which forgets the events and dead letters in it, and migrate again.';
+    END IF;
     CREATE TABLE ${name}.log_batches (
-      n bigint PRIMARY KEY,
-      id text COLLATE "C" NOT NULL UNIQUE,
-      rows text NOT NULL
+      id text COLLATE "C" PRIMARY KEY,
+      taken_at bigint NOT NULL
     );
-    -- The number of the last batch: one row. A sequence would be behind after a restore of the data alone.
+    CREATE INDEX log_batches_taken_at ON ${name}.log_batches (taken_at);
+    -- The rows of one kind of one batch, as JSON, and how many rows of that kind came earlier.
+    CREATE TABLE ${name}.log_rows (
+      n bigint NOT NULL,
+      failures boolean NOT NULL,
+      earlier bigint NOT NULL,
+      count bigint NOT NULL,
+      taken_at bigint NOT NULL,
+      first_at bigint NOT NULL,
+      last_at bigint NOT NULL,
+      ahead bigint NOT NULL,
+      rows text NOT NULL,
+      PRIMARY KEY (n, failures)
+    );
+    CREATE INDEX log_rows_earlier ON ${name}.log_rows (failures, earlier);
+    -- One row: the number of the last batch, and how many rows there have been. A sequence would be behind
+    -- after a restore of the data alone.
     CREATE TABLE ${name}.log_position (
       is_only boolean PRIMARY KEY CHECK (is_only),
-      n bigint NOT NULL
+      n bigint NOT NULL,
+      others bigint NOT NULL,
+      failures bigint NOT NULL
     ) WITH (fillfactor = 80);
     CREATE TABLE ${name}.log_counts (
-      minute bigint NOT NULL,
+      series text COLLATE "C" NOT NULL,
+      at bigint NOT NULL,
       name text COLLATE "C" NOT NULL,
       count bigint NOT NULL,
-      PRIMARY KEY (minute, name)
+      PRIMARY KEY (series, at, name)
+    ) WITH (fillfactor = 80);
+    CREATE TABLE ${name}.log_marks (
+      name text COLLATE "C" PRIMARY KEY,
+      at bigint NOT NULL
     ) WITH (fillfactor = 80);
     CREATE TABLE ${name}.log_processes (
       id text COLLATE "C" PRIMARY KEY,
       process text NOT NULL,
-      seen_at timestamptz NOT NULL
+      seen_at bigint NOT NULL
     ) WITH (fillfactor = 80);
   END IF;
   IF ${isMissing('schema_version')} THEN

@@ -21,7 +21,7 @@ withPostgres('the outcome log of postgresStore', () => {
     const schema = freshSchema();
     const store = postgresStore(test.pool, { schema });
     await store.migrate();
-    await test.pool.query(`ALTER TABLE ${schema}.log_batches ADD CHECK (rows NOT LIKE '%call-1%')`);
+    await test.pool.query(`ALTER TABLE ${schema}.log_rows ADD CHECK (rows NOT LIKE '%call-1%')`);
     const logger = collectingLogger();
     const on = { 'call:started': () => undefined };
     const receiver = createReceiver({ secret: SECRET, store, logger, on });
@@ -47,13 +47,13 @@ withPostgres('the outcome log of postgresStore', () => {
         rows: [
           { at: 1, process: 'p', outcome: 'handled', source: 'webhook', durationMs: 1, callId: id },
         ],
-        counts: {},
+        ...{ failures: [], counts: {}, marks: {} },
       });
     await append('first');
     await append('second');
     await test.pool.query(`TRUNCATE ${schema}.log_position`);
     await append('third');
-    await test.pool.query(`UPDATE ${schema}.log_position SET n = 1`);
+    await test.pool.query(`UPDATE ${schema}.log_position SET n = 1, others = 0`);
     await append('fourth');
     await append('fifth');
     const { rows } = await store.log!.read();
@@ -75,12 +75,15 @@ withPostgres('the outcome log of postgresStore', () => {
     const names = Array.from({ length: 30 }, (_, index) => `outcome/webhook/${String(index)}`);
     const batch = (writer: number, turn: number): OutcomeBatch => {
       const inSomeOrder = turn % 2 === 0 ? names : names.toReversed();
-      const old = { [minute - 2_000 - turn]: { old: 1 } };
+      const old = { [minute - 4_000 - turn]: { old: 1 } };
       return {
         id: `${String(writer)}-${String(turn)}`,
         process: { id: String(writer), host: 'h', pid: 1, startedAt: 0, at: 0, inFlight: 0 },
-        rows: [],
-        counts: { ...old, [minute]: Object.fromEntries(inSomeOrder.map((name) => [name, 1])) },
+        ...{ rows: [], failures: [] },
+        counts: {
+          minutes: { ...old, [minute]: Object.fromEntries(inSomeOrder.map((name) => [name, 1])) },
+        },
+        marks: Object.fromEntries(inSomeOrder.map((name) => [name, turn])),
       };
     };
     await Promise.all(
@@ -88,7 +91,7 @@ withPostgres('the outcome log of postgresStore', () => {
         for (let turn = 0; turn < 10; turn++) await store.log!.append(batch(writer, turn));
       }),
     );
-    const counts = await store.log!.counts(0, minute);
+    const counts = await store.log!.counts('minutes', 0, minute);
     expect([...counts.keys()]).toEqual([minute]);
     expect(counts.get(minute)).toEqual(Object.fromEntries(names.map((name) => [name, 120])));
     await store.close();

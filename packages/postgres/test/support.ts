@@ -68,7 +68,14 @@ export async function openTestStore(client: PostgresClient) {
       );
       for (const table of ['webhook_ids', 'groups'])
         await client.query(`UPDATE ${schema}.${table} SET keep_until = keep_until ${back}`);
-      await client.query(`UPDATE ${schema}.log_processes SET seen_at = seen_at ${back}`);
+      const columns = {
+        ...{ log_rows: ['taken_at', 'first_at', 'last_at'], log_batches: ['taken_at'] },
+        ...{ log_marks: ['at'], log_processes: ['seen_at'] },
+      };
+      for (const [table, times] of Object.entries(columns)) {
+        const set = times.map((time) => `${time} = ${time} - ${String(ms)}`).join();
+        await client.query(`UPDATE ${schema}.${table} SET ${set}`);
+      }
     },
   };
 }

@@ -1,18 +1,41 @@
 import type { Redis } from 'ioredis';
 
 const AGE = `
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-  if redis.call('TYPE', key).ok == 'zset' then
-    for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
-      local isTime = tonumber(redis.call('ZSCORE', key, member)) > 1e12
-      if isTime then redis.call('ZINCRBY', key, -ARGV[1], member) end
+local ms = tonumber(ARGV[1])
+local rows = {batches = 'rows', ['failed-batches'] = 'failures'}
+local function ageStream(key)
+  local log, name = string.match(key, '^(.*:)([^:]+)$')
+  local entries = redis.call('XRANGE', key, '-', '+')
+  redis.call('DEL', key)
+  for _, entry in ipairs(entries) do
+    local at, sequence = string.match(entry[1], '^(%d+)-(%d+)$')
+    local id, fields = string.format('%d-%d', at - ms, sequence), entry[2]
+    for i = 1, #fields, 2 do
+      if fields[i] == 'first' or fields[i] == 'last' then
+        fields[i + 1] = string.format('%d', fields[i + 1] - ms)
+      end
+    end
+    redis.call('XADD', key, id, unpack(fields))
+    local kept = redis.call('HGET', log .. rows[name], entry[1])
+    if kept then
+      redis.call('HDEL', log .. rows[name], entry[1])
+      redis.call('HSET', log .. rows[name], id, kept)
     end
   end
+end
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left, kind = redis.call('PTTL', key), redis.call('TYPE', key).ok
+  if kind == 'stream' then ageStream(key) end
+  if kind == 'zset' then
+    for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+      local isTime = tonumber(redis.call('ZSCORE', key, member)) > 1e12
+      if isTime then redis.call('ZINCRBY', key, -ms, member) end
+    end
+  end
+  if left >= 0 then redis.call('PEXPIRE', key, left - ms) end
 end`;
 
-/** As if the time had passed: all that the store keeps of times are times to live, and times of processes in a sorted set. */
+/** As if the time had passed: times to live, times in sorted sets, and the ids of streams are times. */
 export async function age(admin: Redis, ms: number): Promise<void> {
   await admin.eval(AGE, 0, ms);
 }

@@ -51,11 +51,19 @@ describeWithProgram('redis-server', 'a user with the rights of the docs', () => 
     expect(await store.loadCursor!('page')).toBe('1');
     await store.saveCursor!('page');
     const minute = Math.floor(Date.now() / 60_000);
-    const process = { id: 'p', host: 'h', pid: 1, startedAt: 1, at: 1, inFlight: 0 };
-    const counts = { [minute]: { 'outcome/webhook/handled': 1 } };
-    await store.log!.append({ id: unique('batch'), process, rows: [], counts });
-    await store.log!.read();
-    expect((await store.log!.counts(minute, minute)).size).toBe(1);
+    const at = Date.now();
+    const process = { id: 'p', host: 'h', pid: 1, startedAt: 1, at, inFlight: 0 };
+    const counts = { minutes: { [minute]: { 'outcome/webhook/handled/': 1 } } };
+    const row = { at, process: 'p', outcome: 'handled', source: 'webhook', durationMs: 1 } as const;
+    const rows = { rows: [row], failures: [{ ...row, outcome: 'handler-failed' as const }] };
+    for (const age of [180_000_001, 0]) {
+      // The second one drops the first.
+      const batch = { id: unique('batch'), process, ...rows, counts, marks: { queue: at - age } };
+      await store.log!.append(batch);
+    }
+    expect((await store.log!.read()).rows).toHaveLength(4);
+    expect((await store.log!.counts('minutes', minute, minute + 1)).size).toBe(1);
+    expect((await store.log!.marks()).marks).toEqual({ queue: expect.any(Number) });
     expect(await store.log!.processes()).toHaveLength(1);
     await letters.put(deadLetter());
     const [{ id } = { id: '' }] = (await letters.list()).letters;

@@ -153,6 +153,14 @@ export function isUnwritable(error: unknown): boolean {
   return /readonly database|unable to open database file/i.test(message);
 }
 
+/** Whether the content of a statement is refused, and would be again. */
+export function isRefused(error: unknown): boolean {
+  const { code, message } = failureOf(error);
+  if (code !== undefined)
+    return ['SQLITE_TOOBIG', 'SQLITE_CONSTRAINT', 'SQLITE_MISMATCH'].includes(code);
+  return /constraint failed|string or blob too big|datatype mismatch/i.test(message);
+}
+
 /** Whether a BEGIN failed because the connection is in a transaction. */
 export function isNestedBegin(error: unknown): boolean {
   const { code, message } = failureOf(error);
@@ -171,6 +179,9 @@ const CODES: Readonly<Record<number, string>> = {
   6: 'SQLITE_LOCKED',
   8: 'SQLITE_READONLY',
   14: 'SQLITE_CANTOPEN',
+  18: 'SQLITE_TOOBIG',
+  19: 'SQLITE_CONSTRAINT',
+  20: 'SQLITE_MISMATCH',
 };
 
 /**

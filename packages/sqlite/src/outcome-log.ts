@@ -1,17 +1,20 @@
 import {
   batchBefore,
+  clockAhead,
+  keptPeriods,
+  keptRows,
+  LOG_LIMITS,
   type LogProcess,
   type OutcomeBatch,
   type OutcomeLog,
-  type OutcomeRow,
+  rowsOfBatch,
 } from '@call-webhooks/core/stores';
-import { integer, text, type Statements } from './database.ts';
+import { SERIES_NAMES } from '@call-webhooks/core/internal';
+import { integer, isRefused, text, type Row, type Statements } from './database.ts';
 import type { Transactions } from './transactions.ts';
 
-const MAX_BATCHES = 2_000;
-const MAX_PROCESSES = 1_000;
-const KEPT_MINUTES = 26 * 60;
-const MINUTE_MS = 60_000;
+/** How many batches are removed at a time of those that are too old. */
+const MOST_OLD = 500;
 
 /** The outcome log of `sqliteStore`. */
 export function sqliteOutcomeLog(
@@ -20,70 +23,160 @@ export function sqliteOutcomeLog(
   now: () => number,
 ): OutcomeLog {
   const batches = `${prefix}log_batches`;
+  const keptAs = `${prefix}log_rows`;
   const counters = `${prefix}log_counts`;
+  const marks = `${prefix}log_marks`;
   const processes = `${prefix}log_processes`;
 
-  function append(sql: Statements, { id, process, rows, counts }: OutcomeBatch): void {
-    const insert = `INSERT OR IGNORE INTO ${batches} (id, rows) VALUES (?, ?)`;
-    if (!sql.change(insert, id, JSON.stringify(rows))) return;
+  function append(sql: Statements, { id, process, ...batch }: OutcomeBatch): void {
+    const at = now();
+    if (!sql.change(`INSERT OR IGNORE INTO ${batches} (id, taken_at) VALUES (?, ?)`, id, at))
+      return;
+    const ahead = clockAhead(process.at, at);
+    const n = 1 + first(sql, `SELECT coalesce(max(n), 0) AS "found" FROM ${keptAs}`);
+    for (const [failures, rows] of [batch.rows, batch.failures].entries()) {
+      const kept = keptRows(rows, ahead);
+      if (!kept) continue;
+      const earlier = first(
+        sql,
+        `SELECT earlier + count AS "found" FROM ${keptAs} WHERE failures = ? ORDER BY earlier DESC LIMIT 1`,
+        failures,
+      );
+      sql.change(
+        `INSERT INTO ${keptAs} (n, failures, earlier, count, taken_at, first_at, last_at, ahead, rows)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[n, failures, earlier, kept.count, at, kept.first, kept.last, ahead, kept.rows],
+      );
+      const limit = failures ? LOG_LIMITS.failures : LOG_LIMITS.rows;
+      sql.change(
+        `DELETE FROM ${keptAs} WHERE failures = ? AND earlier < ?`,
+        ...[failures, earlier + kept.count - limit],
+      );
+    }
     const put = `INSERT OR REPLACE INTO ${processes} (id, process, seen_at) VALUES (?, ?, ?)`;
-    sql.change(put, process.id, JSON.stringify(process), now());
-    for (const [minute, added] of Object.entries(counts))
-      for (const [name, count] of Object.entries(added))
-        sql.change(
-          `INSERT INTO ${counters} (minute, name, count) VALUES (?, ?, ?)
-           ON CONFLICT (minute, name) DO UPDATE SET count = count + excluded.count`,
-          ...[Number(minute), name, count],
-        );
-    forget(sql);
+    sql.change(put, process.id, JSON.stringify(process), at);
+    count(sql, batch.counts, at);
+    for (const [name, markedAt] of Object.entries(batch.marks))
+      sql.change(
+        `INSERT INTO ${marks} (name, at) VALUES (?, ?)
+         ON CONFLICT (name) DO UPDATE SET at = excluded.at WHERE at < excluded.at`,
+        ...[name, Math.min(markedAt - ahead, at)],
+      );
+    forget(sql, at);
   }
 
-  function forget(sql: Statements): void {
-    const first = Math.floor(now() / MINUTE_MS) - KEPT_MINUTES;
-    const oldest = `(SELECT max(n) FROM ${batches}) - ${String(MAX_BATCHES)}`;
-    sql.change(`DELETE FROM ${batches} WHERE n <= ${oldest}`);
-    sql.change(`DELETE FROM ${counters} WHERE minute < ?`, first);
+  function count(sql: Statements, counts: OutcomeBatch['counts'], at: number): void {
+    for (const series of SERIES_NAMES) {
+      const [from, to] = keptPeriods(series, at);
+      for (const [period, added] of Object.entries(counts[series] ?? {})) {
+        if (Number(period) < from || Number(period) > to) continue;
+        for (const [name, by] of Object.entries(added))
+          sql.change(
+            `INSERT INTO ${counters} (series, at, name, count) VALUES (?, ?, ?, ?)
+             ON CONFLICT (series, at, name) DO UPDATE SET count = count + excluded.count`,
+            ...[series, Number(period), name, by],
+          );
+      }
+    }
+  }
+
+  function forget(sql: Statements, at: number): void {
     sql.change(
-      `DELETE FROM ${processes} WHERE seen_at < ? OR id IN (
-         SELECT id FROM ${processes} ORDER BY seen_at DESC LIMIT -1 OFFSET ${String(MAX_PROCESSES)})`,
-      first * MINUTE_MS,
+      `DELETE FROM ${keptAs} WHERE n IN (
+         SELECT n FROM (SELECT n, taken_at FROM ${keptAs} ORDER BY n LIMIT ?) WHERE taken_at < ?)`,
+      ...[MOST_OLD, at - LOG_LIMITS.rowsMs],
+    );
+    sql.change(
+      `DELETE FROM ${batches} WHERE id IN (
+         SELECT id FROM ${batches} WHERE taken_at < ? ORDER BY taken_at LIMIT ?)`,
+      ...[at - LOG_LIMITS.batchMs, MOST_OLD],
+    );
+    for (const series of SERIES_NAMES) {
+      const [from, to] = keptPeriods(series, at);
+      sql.change(`DELETE FROM ${counters} WHERE series = ? AND at < ?`, series, from);
+      sql.change(`DELETE FROM ${counters} WHERE series = ? AND at > ?`, series, to);
+    }
+    const newest = (table: string, key: string, by: string) =>
+      `${key} IN (SELECT ${key} FROM ${table} ORDER BY ${by} DESC LIMIT -1 OFFSET ?)`;
+    sql.change(
+      `DELETE FROM ${marks} WHERE at < ? OR ${newest(marks, 'name', 'at')}`,
+      ...[at - LOG_LIMITS.marksMs, LOG_LIMITS.marks],
+    );
+    sql.change(
+      `DELETE FROM ${processes} WHERE seen_at < ? OR ${newest(processes, 'id', 'seen_at')}`,
+      ...[at - LOG_LIMITS.processesMs, LOG_LIMITS.processes],
     );
   }
 
-  const select = (query: string, ...values: number[]) =>
+  const select = (query: string, ...values: (string | number)[]) =>
     transactions.run((sql) => sql.rows(query, ...values));
 
   return {
-    append: (batch) => transactions.run((sql) => append(sql, batch)),
-    async read({ before, batches: limit = 20 } = {}) {
+    async append(batch) {
+      try {
+        await transactions.run((sql) => append(sql, batch));
+      } catch (error) {
+        // Its content is refused: it would be refused for ever, and the batches after it wait for it.
+        if (isRefused(error)) return { refused: error };
+        throw error;
+      }
+      return undefined;
+    },
+    async read(query = {}) {
+      const { before, batches: limit = 20, only, since = 0, until = Infinity } = query;
       const found = await select(
-        `SELECT n, rows AS "rows" FROM ${batches} WHERE n < ? ORDER BY n DESC LIMIT ?`,
-        ...[batchBefore(before) ?? Number.MAX_SAFE_INTEGER, limit + 1],
+        `SELECT n, json_group_array(json_object('rows', rows, 'ahead', ahead, 'failures', failures)) AS "kept" FROM ${keptAs}
+         WHERE n < ? AND last_at >= ? AND first_at <= ? AND failures >= ? AND taken_at >= ?
+         GROUP BY n ORDER BY n DESC LIMIT ?`,
+        ...[batchBefore(before) ?? Number.MAX_SAFE_INTEGER, since],
+        ...[Math.min(until, Number.MAX_SAFE_INTEGER), only === 'failures' ? 1 : 0],
+        ...[now() - LOG_LIMITS.rowsMs, limit + 1],
       );
       const page = found.slice(0, limit);
-      const rows = page.flatMap((row) => (JSON.parse(text(row, 'rows')) as OutcomeRow[]).reverse());
+      const rows = page.flatMap((batch) => rowsOfBatch(keptOf(batch), query));
       const last = page.at(-1);
       return last && found.length > limit ? { rows, before: String(integer(last, 'n')) } : { rows };
     },
-    async counts(since, until) {
+    async counts(series, since, until, namePrefix = '') {
+      const [from, to] = keptPeriods(series, now());
       const counted = new Map<number, Record<string, number>>();
       for (const row of await select(
-        `SELECT minute AS "minute", json_group_object(name, count) AS "counts" FROM ${counters}
-         WHERE minute BETWEEN ? AND ? GROUP BY minute`,
-        ...[since, until],
+        `SELECT at AS "at", json_group_object(name, count) AS "counts" FROM ${counters}
+         WHERE series = ? AND at BETWEEN ? AND ? AND substr(name, 1, length(?)) = ? GROUP BY at`,
+        ...[series, Math.max(from, since), Math.min(to, until), namePrefix, namePrefix],
       ))
-        counted.set(
-          integer(row, 'minute'),
-          JSON.parse(text(row, 'counts')) as Record<string, number>,
-        );
+        counted.set(integer(row, 'at'), JSON.parse(text(row, 'counts')) as Record<string, number>);
       return counted;
     },
+    async marks() {
+      const at = now();
+      const kept = `SELECT name AS "name", at AS "at" FROM ${marks} WHERE at >= ?`;
+      const found = await select(kept, at - LOG_LIMITS.marksMs);
+      const named = found.map((row) => [text(row, 'name'), integer(row, 'at')] as const);
+      return { now: at, marks: Object.fromEntries(named) };
+    },
     async processes() {
-      const query = `SELECT process AS "process", seen_at AS "seenAt" FROM ${processes}`;
-      return (await select(query)).map((row) => ({
+      const query = `SELECT process AS "process", seen_at AS "seenAt" FROM ${processes} WHERE seen_at >= ?`;
+      return (await select(query, now() - LOG_LIMITS.processesMs)).map((row) => ({
         ...(JSON.parse(text(row, 'process')) as LogProcess),
         seenAt: integer(row, 'seenAt'),
       }));
     },
   };
+}
+
+/** A number that a query found; 0 if it found nothing. */
+function first(sql: Statements, query: string, ...values: number[]): number {
+  const row = sql.first(query, ...values);
+  return row ? integer(row, 'found') : 0;
+}
+
+/** The rows of each kind of a batch, failures last. An aggregate of SQLite has no order. */
+function keptOf(batch: Row) {
+  const kept = JSON.parse(text(batch, 'kept')) as {
+    rows: string;
+    ahead: number;
+    failures: number;
+  }[];
+  return kept.sort((one, other) => one.failures - other.failures);
 }

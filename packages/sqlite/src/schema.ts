@@ -39,8 +39,9 @@ export const sqliteOptionRules = () => ({
  *   failed: without a token, it waits for its next attempt. `failures` has the last 50 failed attempts, as JSON.
  *   `crashes` counts the last runs in a row that ended with their process, or without reporting a result. With
  *   `abandon_reason` no handler is run any more. `is_last_run` is 1 for a job that was retried by hand.
- * - The outcome log: `log_batches.rows` and `log_processes.process` are JSON, and `log_counts.minute` is one of
- *   the epoch.
+ * - The outcome log: `log_rows` has the rows of one kind of one batch: `n` is the number of the batch, `rows` is
+ *   JSON, and `earlier` is how many rows of that kind came before. `log_counts.at` is a period of the epoch.
+ *   `log_processes.process` is JSON.
  */
 const createTables = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}schema (version INTEGER NOT NULL, id TEXT NOT NULL);
@@ -70,12 +71,20 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   abandon_reason TEXT, is_last_run INTEGER NOT NULL DEFAULT 0, error TEXT, failures TEXT, delivery TEXT
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);
-CREATE TABLE IF NOT EXISTS ${prefix}log_batches (
-  n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, rows TEXT NOT NULL
+CREATE TABLE IF NOT EXISTS ${prefix}log_batches (id TEXT PRIMARY KEY, taken_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${prefix}log_batches_taken_at ON ${prefix}log_batches (taken_at);
+CREATE TABLE IF NOT EXISTS ${prefix}log_rows (
+  n INTEGER NOT NULL, failures INTEGER NOT NULL, earlier INTEGER NOT NULL, count INTEGER NOT NULL,
+  taken_at INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, ahead INTEGER NOT NULL,
+  rows TEXT NOT NULL, PRIMARY KEY (n, failures)
 );
+CREATE INDEX IF NOT EXISTS ${prefix}log_rows_earlier ON ${prefix}log_rows (failures, earlier);
 CREATE TABLE IF NOT EXISTS ${prefix}log_counts (
-  minute INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (minute, name)
+  series TEXT NOT NULL, at INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (series, at, name)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ${prefix}log_marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${prefix}log_marks_at ON ${prefix}log_marks (at);
 CREATE TABLE IF NOT EXISTS ${prefix}log_processes (
   id TEXT PRIMARY KEY, process TEXT NOT NULL, seen_at INTEGER NOT NULL
 );
@@ -112,7 +121,7 @@ export interface Schema {
 /**
  * Brings the tables to the version of this process, in a transaction of the caller.
  * @returns what they were before
- * @throws if a newer version made them
+ * @throws if a newer version made them, or one that was not released
  */
 export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Schema {
   const sql = new Statements(db);
@@ -120,9 +129,15 @@ export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Sche
   const before = sql.first(table, `${prefix}schema`)
     ? readSchema(sql, prefix, steps.length)
     : { version: 0, id: '' };
+  if (before.version > 0 && !sql.first(table, `${prefix}log_rows`)) throw madeByCheckout(prefix);
   for (const step of steps.slice(before.version)) db.exec(step(prefix));
   return before;
 }
+
+const madeByCheckout = (prefix: string) =>
+  new Error(
+    `The tables ${prefix}* were made by a version that was not released, and cannot be upgraded. Remove the file, or drop these tables, which forgets the events, jobs and dead letters in them.`,
+  );
 
 /** @throws if a newer version made the tables */
 export function readSchema(sql: Statements, prefix: string, known = SCHEMA_VERSION): Schema {

@@ -33,7 +33,10 @@ eachClient(({ name, open }) => {
           }),
         cursor: () => store.saveCursor!('here', 'there'),
         log: () =>
-          store.log!.append({ id: `b${String(++written)}`, process, rows: [], counts: {} }),
+          store.log!.append({
+            ...{ id: `b${String(++written)}`, process, rows: [], failures: [] },
+            ...{ counts: {}, marks: {} },
+          }),
         enqueue: () => queue.enqueue(queuedCall(`call-${String(++written)}`)),
         put: () => letters.put(deadLetter()),
         storeHealth: () => store.ping!(),

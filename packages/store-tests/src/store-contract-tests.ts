@@ -9,6 +9,7 @@ import { forgotten } from './store/forgotten.ts';
 import { groups } from './store/groups.ts';
 import { growth } from './store/growth.ts';
 import { newerTables } from './store/newer-tables.ts';
+import { outcomeCounts } from './store/outcome-counts.ts';
 import { outcomeLog } from './store/outcome-log.ts';
 import { peek } from './store/peek.ts';
 import { storeIsReady } from './store/ready.ts';
@@ -62,7 +63,9 @@ export function storeContractTests(runner: TestRunner, subject: StoreUnderTest):
     if (has('clock')) skewedClocks(context, (ms) => part(opened(), 'skewed')(ms));
     if (has('refusals')) storeIsReady(context, () => opened().refusals);
     if (has('peek')) peek(context);
-    if (has('log')) outcomeLog(context);
+    if (!has('log')) return;
+    outcomeCounts(context);
+    outcomeLog(context);
   });
 }
 

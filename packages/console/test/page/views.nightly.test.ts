@@ -211,7 +211,7 @@ describeInChromium('the console: deliveries', (chromium) => {
           ...{ at: Date.now(), process: 'p', outcome: 'handled', source: 'webhook' },
           ...{ durationMs: 1, webhookId: `w-${String(batch)}-${String(at)}` },
         })),
-        counts: {},
+        ...{ failures: [], counts: {}, marks: {} },
       });
     const page = await openConsole(chromium, receiver, '?view=deliveries');
     await shows(page, 60);

@@ -3,7 +3,8 @@ import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../errors.ts';
 import { callHook } from '../report/hooks.ts';
 import { safeLogger, type Logger } from '../report/logger.ts';
-import { memoryLog, type EventState } from './outcome-log.ts';
+import { memoryLog } from './memory-log.ts';
+import type { EventState } from './outcome-log.ts';
 import type { Admission, Claim, StoreWithoutCompleteIn } from './store.ts';
 
 /** Options of `memoryStore`. */
@@ -102,7 +103,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   const leases = new Map<string, MemoryLease>();
   /** The key of the event of a group that runs. */
   const groups = new Map<string, string>();
-  const cursors = new Map<string, string | undefined>();
+  const cursors = new Map<string, string>();
 
   // The monotonic time is read once for each call: it is a tenth of what a delivery costs otherwise.
 
@@ -210,9 +211,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     reopen: async (key) => reopen(key),
     forget: async (keys) => keys.filter(forget).length,
     loadCursor: async (name) => cursors.get(name),
-    saveCursor: async (name, cursor) => void cursors.set(name, cursor),
+    async saveCursor(name, cursor) {
+      if (cursor === undefined) cursors.delete(name);
+      else cursors.set(name, cursor);
+    },
     peek: async (keys) => keys.map(stateOf),
-    log: memoryLog(),
+    log: memoryLog(wallTime),
     ping: async () => undefined,
   };
 }

@@ -8,7 +8,10 @@ type Kept = Omit<Outcome, 'status' | 'storeMs' | 'waitMs' | 'queued' | 'error'>;
 
 /** One outcome, as the log keeps it: ids, redacted as in log lines, codes and durations. */
 export interface OutcomeRow extends Readonly<Kept> {
-  /** When it ended; milliseconds since the epoch, by the clock of its process. */
+  /**
+   * When it ended; milliseconds since the epoch. A process writes it by its own clock, and `read` gives it by
+   * the store's clock.
+   */
   readonly at: number;
   /** The id of its process, which is in `LogProcess` too. */
   readonly process: string;
@@ -18,7 +21,7 @@ export interface OutcomeRow extends Readonly<Kept> {
 
 /** A process that writes to the log. */
 export interface LogProcess {
-  /** Random, new for each receiver. */
+  /** Random, new for each receiver and each worker. */
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -27,9 +30,82 @@ export interface LogProcess {
   readonly at: number;
   /** How many deliveries it was handling. */
   readonly inFlight: number;
+  /** The version of the user's app: the option `version` of the receiver or the worker. */
+  readonly version?: string | undefined;
+  /** The `ackWithin` of a receiver; milliseconds. A worker has none. */
+  readonly ackWithin?: number | undefined;
+  /** How long the store of a receiver knows an event that was handled; milliseconds. */
+  readonly rememberFor?: number | undefined;
   /** Set by the last write of a process that was closed in order. */
   readonly closed?: true | undefined;
 }
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Counters of one resolution: see `COUNTER_SERIES`. */
+export type CounterSeries = 'minutes' | 'times' | 'arrivals';
+
+/**
+ * How long one period of a series lasts, and for how long its counters are kept; milliseconds. Periods are
+ * numbered since the epoch: period `n` begins at `n * periodMs`. Names are made by `counterName`.
+ *
+ * - `minutes` counts what ended: `outcome/<source>/<outcome>/<event>`, `late/<source>/<outcome>/<event>` for
+ *   the second outcome of a delivery, `rejected/<outcome>/<tenant>` for what could not be verified, `secret/<id>`
+ *   for what a secret verified, and `rowsDropped` for rows that did not fit into a batch.
+ * - `times` counts durations by `durationBucket`: `deliveryMs/<event>/<bucket>` of deliveries of the service
+ *   that were verified, `handlerMs/<event>/<bucket>`, `storeMs/<bucket>` and `lagMs/<bucket>`.
+ * - `arrivals` counts events of the service that were acknowledged for the first time: `<event>/<tenant>`.
+ *
+ * Event and tenant are empty where there is none, and `*` for those beyond the 100 that a process names.
+ */
+export const COUNTER_SERIES = {
+  minutes: { periodMs: MINUTE_MS, keptMs: 50 * HOUR_MS },
+  times: { periodMs: 10 * MINUTE_MS, keptMs: 50 * HOUR_MS },
+  arrivals: { periodMs: 10 * MINUTE_MS, keptMs: 8 * DAY_MS },
+} as const satisfies Readonly<Record<CounterSeries, { periodMs: number; keptMs: number }>>;
+
+/** The names of all series. */
+export const SERIES_NAMES = Object.keys(COUNTER_SERIES) as CounterSeries[];
+
+/** How much every log keeps, and for how long; durations are milliseconds. */
+export const LOG_LIMITS = {
+  /** Rows are kept by age, so that "yesterday" can be answered. */
+  rowsMs: 50 * HOUR_MS,
+  /** Rows that are no failures. The oldest are dropped first. */
+  rows: 20_000,
+  /** Failures, which other rows never displace. */
+  failures: 10_000,
+  processes: 1_000,
+  processesMs: 50 * HOUR_MS,
+  marks: 2_000,
+  marksMs: 30 * DAY_MS,
+  /** For how long a batch is known that may be written again. */
+  batchMs: HOUR_MS,
+} as const;
+
+/** The periods of a series that are kept at a time: the first and the last one. */
+export function keptPeriods(series: CounterSeries, now: number): [first: number, last: number] {
+  const { periodMs, keptMs } = COUNTER_SERIES[series];
+  // Also what is from the future: it was written by a clock that has been corrected since.
+  return [Math.ceil((now - keptMs) / periodMs), Math.floor((now + keptMs) / periodMs)];
+}
+
+/** Counters by period, and by name. */
+export type Counters = Readonly<Record<number, Readonly<Record<string, number>>>>;
+
+/** The name of a counter or a mark: its parts, escaped and joined by `/`, so that a part may be any text. */
+export const counterName = (...parts: readonly string[]): string =>
+  parts.map(escapedPart).join('/');
+
+/** The parts that a name was made of. */
+export const counterParts = (name: string): string[] =>
+  name.split('/').map((part) => part.replaceAll('%2F', '/').replaceAll('%25', '%'));
+
+/** A part of a name, as `counterName` has it. */
+export const escapedPart = (part: string): string =>
+  /[%/]/.test(part) ? part.replaceAll('%', '%25').replaceAll('/', '%2F') : part;
 
 /** Each bucket is about a fifth wider than the one before. */
 const BUCKETS_PER_DOUBLING = 4;
@@ -49,27 +125,52 @@ export const bucketEnd = (bucket: number): number => 2 ** (bucket / BUCKETS_PER_
 export interface OutcomeBatch {
   /** Random. A batch that is written again has the same id, and a store takes it once. */
   readonly id: string;
+  /** As it is at this attempt to write: `process.at` tells a store how far the clocks are apart. */
   readonly process: LogProcess;
-  /** The oldest first, at most 50. The counts are exact, whatever is left out here. */
+  /** What is no failure, the oldest first, at most 50. The counts are exact, whatever is left out here. */
   readonly rows: readonly OutcomeRow[];
+  /** Deliveries and jobs that failed, the oldest first, at most 50. */
+  readonly failures: readonly OutcomeRow[];
+  /** What to add to the counters of each series; at most about 2,000 counters. */
+  readonly counts: Readonly<Partial<Record<CounterSeries, Counters>>>;
   /**
-   * What to add to the counters of each minute (of the epoch). The names are
-   * `outcome/<source>/<outcome>`, `late/<source>/<outcome>` for the second outcome of a delivery,
-   * `handlerMs/<bucket>` and `lagMs/<bucket>` (see `durationBucket`), `secret/<id>` and `rowsDropped`.
+   * When something happened last; milliseconds since the epoch, by the clock of the process. The names are
+   * `ack/<tenant>/<event>/<secret>` and `failed/<tenant>/<event>/<secret>` for verified deliveries of the
+   * service, and `queue` for a run of a job. The newest time wins.
    */
-  readonly counts: Readonly<Record<number, Readonly<Record<string, number>>>>;
+  readonly marks: Readonly<Record<string, number>>;
 }
 
 /** The process of a batch, and what the store's own clock said when it took the batch. */
 export interface SeenProcess extends LogProcess {
-  /** Milliseconds since the epoch. A store without a clock of its own gives `at`. */
+  /** Milliseconds since the epoch. */
   readonly seenAt: number;
 }
 
+/** By how much less the clocks of a process and the store may differ to count as the same; milliseconds. */
+export const SAME_CLOCK_MS = 5_000;
+
+/**
+ * By how much the clock of a process is ahead of the store's, in milliseconds; negative if it is behind. It is
+ * 0 below `SAME_CLOCK_MS`, which may be the time that a batch took.
+ * @param at `process.at` of a batch
+ * @param seenAt the store's clock when it took the batch
+ */
+export const clockAhead = (at: number, seenAt: number): number =>
+  Math.abs(at - seenAt) < SAME_CLOCK_MS ? 0 : at - seenAt;
+
 /** Which part of the log is read. */
 export interface OutcomeLogQuery {
+  /** The `before` of the page before; the newest page by default. */
   before?: string | undefined;
+  /** How many batches to read at most; 20 by default. */
   batches?: number | undefined;
+  /** `failures` leaves out all other rows. */
+  only?: 'failures' | undefined;
+  /** Rows that ended at this time or later; milliseconds since the epoch, by the store's clock. */
+  since?: number | undefined;
+  /** Rows that ended at this time or earlier; milliseconds since the epoch, by the store's clock. */
+  until?: number | undefined;
 }
 
 /**
@@ -85,9 +186,55 @@ export function batchBefore(before: unknown): number | undefined {
   throw invalidCursor();
 }
 
+/** What a store keeps of the rows of a batch that are of one kind. */
+export interface KeptRows {
+  /** How many there are. */
+  readonly count: number;
+  /** When the first and the last of them ended. */
+  readonly first: number;
+  readonly last: number;
+  /**
+   * The rows as JSON, with the times of their process. As objects, they could hold on to the whole texts that
+   * their ids were cut out of.
+   */
+  readonly rows: string;
+}
+
 /**
- * A bounded log of outcomes, written by every receiver of a store: the newest 2,000 batches, and the
- * counters of 26 hours. No delivery waits for it.
+ * What to keep of the rows of a batch.
+ * @param ahead by how much the clock of the process is ahead of the store's, for `first` and `last`; 0 by default
+ * @returns nothing without rows
+ */
+export function keptRows(rows: readonly OutcomeRow[], ahead = 0): KeptRows | undefined {
+  if (rows.length === 0) return undefined;
+  const times = rows.map(({ at }) => at - ahead);
+  return {
+    count: rows.length,
+    first: Math.min(...times),
+    last: Math.max(...times),
+    rows: JSON.stringify(rows),
+  };
+}
+
+/**
+ * The rows of one batch by the store's clock, the newest first.
+ * @param kept the rows of each kind, failures last, and by how much the clock of their process was ahead
+ */
+export function rowsOfBatch(
+  kept: readonly { rows: string; ahead: number }[],
+  { since = -Infinity, until = Infinity }: OutcomeLogQuery,
+): OutcomeRow[] {
+  return kept
+    .flatMap(({ rows, ahead }) => {
+      const ofKind = (JSON.parse(rows) as OutcomeRow[]).reverse();
+      return ahead === 0 ? ofKind : ofKind.map((row) => ({ ...row, at: row.at - ahead }));
+    })
+    .filter(({ at }) => at >= since && at <= until)
+    .sort((one, other) => other.at - one.at);
+}
+
+/**
+ * A bounded log of outcomes, written by every receiver of a store: see `LOG_LIMITS`. No delivery waits for it.
  */
 export interface OutcomeLog {
   /**
@@ -97,81 +244,23 @@ export interface OutcomeLog {
    */
   append(batch: OutcomeBatch): Promise<unknown>;
   /**
-   * The newest rows first, of whole batches.
-   * @param query.before the `before` of the page before
-   * @param query.batches how many batches to read; 20 by default
+   * The newest batches first, and in each the newest rows. A page may have fewer rows than there are, even none:
+   * the log goes on as long as there is a `before`.
    * @throws WebhookError `invalid-cursor` for a `before` that the log of such a store never gives
    */
   read(query?: OutcomeLogQuery): Promise<{ rows: OutcomeRow[]; before?: string | undefined }>;
-  /** The counters of the minutes (of the epoch) from `since` to `until`, both included. */
-  counts(since: number, until: number): Promise<Map<number, Record<string, number>>>;
-  /** The processes that wrote in the last 26 hours. */
+  /**
+   * The counters of the periods from `since` to `until`, both included.
+   * @param prefix only counters whose names begin with it; all by default
+   */
+  counts(
+    series: CounterSeries,
+    since: number,
+    until: number,
+    prefix?: string,
+  ): Promise<Map<number, Record<string, number>>>;
+  /** The marks, and what the store's clock says now; milliseconds since the epoch, by the store's clock. */
+  marks(): Promise<{ now: number; marks: Record<string, number> }>;
+  /** The processes that wrote in the last 50 hours. */
   processes(): Promise<SeenProcess[]>;
-}
-
-const MAX_BATCHES = 2_000;
-/** About 3 MB. */
-const MAX_ROWS = 10_000;
-const KEPT_MINUTES = 26 * 60;
-const MAX_PROCESSES = 1_000;
-
-/**
- * An outcome log in memory. Rows are kept as JSON: an object may hold on to the whole text that its
- * ids were cut out of.
- */
-export function memoryLog(): OutcomeLog {
-  /** By the batch's id, the oldest first. */
-  const batches = new Map<string, { at: number; count: number; rows: string }>();
-  const counters = new Map<number, Map<string, number>>();
-  const processes = new Map<string, LogProcess>();
-  let lastAt = 0;
-  let rowCount = 0;
-
-  function append({ id, process, rows, counts }: OutcomeBatch): void {
-    if (batches.has(id)) return;
-    batches.set(id, { at: (lastAt += 1), count: rows.length, rows: JSON.stringify(rows) });
-    rowCount += rows.length;
-    processes.delete(process.id);
-    processes.set(process.id, process);
-    for (const [minute, added] of Object.entries(counts)) addAll(Number(minute), added);
-    forget(Math.floor(process.at / 60_000));
-  }
-
-  function addAll(minute: number, added: Readonly<Record<string, number>>): void {
-    const sums = counters.get(minute) ?? new Map<string, number>();
-    counters.set(minute, sums);
-    for (const [name, count] of Object.entries(added))
-      sums.set(name, (sums.get(name) ?? 0) + count);
-  }
-
-  /** @param now the minute of the last batch, which says what time it is */
-  function forget(now: number): void {
-    for (const [id, { count }] of batches) {
-      if (batches.size <= MAX_BATCHES && rowCount <= MAX_ROWS) break;
-      batches.delete(id);
-      rowCount -= count;
-    }
-    // Also what is from the future: it was written by a clock that has been corrected since.
-    const isKept = (minute: number) => Math.abs(minute - now) <= KEPT_MINUTES;
-    for (const minute of counters.keys()) if (!isKept(minute)) counters.delete(minute);
-    for (const { id, at } of processes.values())
-      if (!isKept(Math.floor(at / 60_000)) || processes.size > MAX_PROCESSES) processes.delete(id);
-  }
-
-  return {
-    append: async (batch) => append(batch),
-    async read({ before, batches: limit = 20 } = {}) {
-      const end = batchBefore(before) ?? Infinity;
-      const older = [...batches.values()].filter(({ at }) => at < end).reverse();
-      const page = older.slice(0, limit);
-      const rows = page.flatMap((batch) => (JSON.parse(batch.rows) as OutcomeRow[]).reverse());
-      const hasMore = older.length > page.length;
-      return { rows, ...(hasMore && { before: String(page.at(-1)?.at) }) };
-    },
-    async counts(since, until) {
-      const found = [...counters].filter(([minute]) => minute >= since && minute <= until);
-      return new Map(found.map(([minute, sums]) => [minute, Object.fromEntries(sums)]));
-    },
-    processes: async () => [...processes.values()].map((seen) => ({ ...seen, seenAt: seen.at })),
-  };
 }

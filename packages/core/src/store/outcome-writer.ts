@@ -8,31 +8,19 @@ import { printable } from '../report/visible.ts';
 import { type Redact, redactedText, withRedactedIds } from '../report/redact.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
 import { newToken } from './lease.ts';
-import {
-  durationBucket,
-  type LogProcess,
-  type OutcomeBatch,
-  type OutcomeLog,
-  type OutcomeRow,
-} from './outcome-log.ts';
+import type { LogProcess, OutcomeBatch, OutcomeLog, OutcomeRow } from './outcome-log.ts';
+import { OutcomeTally } from './outcome-tally.ts';
 
 /** How long outcomes are gathered until they are written; milliseconds. */
 const WRITE_AFTER_MS = 1_000;
 /** The longest pause after failed writes; milliseconds. */
 const MAX_PAUSE_MS = 30_000;
+/** Of each kind: failures, and all others. */
 const MAX_ROWS = 50;
 const MAX_ERROR = 200;
 const MAX_ID = 200;
-/** As long as counters are kept: 26 hours. */
-const MAX_MINUTES = 1_560;
-/** After an outage, so that no batch blocks a store. */
-const MAX_MINUTES_A_BATCH = 60;
-/** Tenants may have any number of secrets. */
-const MAX_COUNTERS = 1_000;
 /** A timer that is so late belonged to a request that is over, as on Workers; milliseconds. */
 const LOST_AFTER_MS = 5_000;
-
-type Counters = Map<string, number>;
 
 export interface WriterSettings {
   readonly logger: Logger;
@@ -42,8 +30,8 @@ export interface WriterSettings {
   readonly timeoutMs: number;
   /** The clock of what is written; milliseconds since the epoch. Timers have their own. */
   now(): number;
-  /** How many deliveries are being handled. */
-  inFlight(): number;
+  /** What the process says of itself with each batch. */
+  describe(): Pick<LogProcess, 'inFlight' | 'version' | 'ackWithin' | 'rememberFor'>;
 }
 
 /**
@@ -61,9 +49,8 @@ export class OutcomeWriter {
   #processId: string | undefined;
   /** By how much they matter. */
   #rows: OutcomeRow[][] = [[], [], []];
-  #rowsDropped = 0;
-  readonly #minutes = new Map<number, Counters>();
-  #unwritten: OutcomeBatch | undefined;
+  readonly #tally = new OutcomeTally();
+  #unwritten: Omit<OutcomeBatch, 'process'> | undefined;
   #failures = 0;
   #timer: Deadline | undefined;
   #timerAt = 0;
@@ -80,7 +67,7 @@ export class OutcomeWriter {
   add(outcome: Outcome): void {
     try {
       const at = this.#clock();
-      this.#count(outcome, at);
+      this.#tally.add(outcome, at);
       if (!this.#timer) this.#setTimer();
       else if (Date.now() > this.#timerAt + LOST_AFTER_MS) this.#writeNow();
       this.#keep(outcome, at);
@@ -108,29 +95,12 @@ export class OutcomeWriter {
     return Date.now();
   }
 
-  #count({ source, outcome, late, handlerMs, lagMs, secretId }: Outcome, at: number): void {
-    const minute = Math.floor(at / 60_000);
-    let counters = this.#minutes.get(minute);
-    if (!counters) {
-      this.#minutes.set(minute, (counters = new Map<string, number>()));
-      const [oldest] = this.#minutes.keys();
-      if (this.#minutes.size > MAX_MINUTES) this.#minutes.delete(oldest as number);
-    }
-    add(counters, `${late ? 'late' : 'outcome'}/${source}/${outcome}`);
-    if (handlerMs !== undefined) add(counters, `handlerMs/${String(durationBucket(handlerMs))}`);
-    if (late) return; // its first outcome was the delivery
-    if (lagMs !== undefined) add(counters, `lagMs/${String(durationBucket(lagMs))}`);
-    if (secretId === undefined) return;
-    const name = `secret/${shownId(secretId)}`;
-    if (counters.size < MAX_COUNTERS || counters.has(name)) add(counters, name);
-  }
-
   #keep(outcome: Outcome, at: number): void {
     // Not before the first delivery: Workers allow no random values at import.
     const id = (this.#processId ??= newToken());
     const rows = this.#rows[rank(outcome)] as OutcomeRow[];
     if (rows.length < MAX_ROWS) rows.push(rowOf(outcome, at, id));
-    else this.#rowsDropped += 1;
+    else this.#tally.addDropped(1, at);
   }
 
   #setTimer(): void {
@@ -168,13 +138,14 @@ export class OutcomeWriter {
     const batch = (this.#unwritten ??= this.#nextBatch());
     const { deadlines, timeoutMs } = this.#settings;
     try {
-      const appended = Promise.resolve(this.#log.append(batch));
+      // Its time is that of this attempt: a store compares it with its own clock.
+      const appended = Promise.resolve(this.#log.append({ ...batch, process: this.#process() }));
       const taken = await deadlines.withTimeout(timeoutMs, appended);
       const { refused } = Object(taken) as { refused?: unknown };
       if (refused !== undefined) this.#warn('refused a batch, which is dropped', refused);
       if (this.#unwritten === batch) this.#unwritten = undefined;
       this.#failures = 0;
-      if (this.#minutes.size > 0 && !this.#timer) this.#setTimer();
+      if (!this.#tally.isEmpty && !this.#timer) this.#setTimer();
     } catch (error) {
       this.#failures += 1;
       this.#setTimer();
@@ -182,19 +153,13 @@ export class OutcomeWriter {
     }
   }
 
-  #nextBatch(): OutcomeBatch {
-    const found = this.#rows.flat();
-    const rows = found.slice(0, MAX_ROWS).sort((one, other) => one.at - other.at);
-    const dropped = this.#rowsDropped + found.length - rows.length;
+  #nextBatch(): Omit<OutcomeBatch, 'process'> {
+    const [failures = [], ...found] = this.#rows;
+    const others = found.flat();
+    const rows = others.slice(0, MAX_ROWS).sort((one, other) => one.at - other.at);
     this.#rows = [[], [], []];
-    this.#rowsDropped = 0;
-    const minutes = [...this.#minutes].slice(0, MAX_MINUTES_A_BATCH);
-    for (const [minute] of minutes) this.#minutes.delete(minute);
-    if (dropped > 0) minutes.at(-1)?.[1].set('rowsDropped', dropped);
-    const counts = Object.fromEntries(
-      minutes.map(([minute, counters]) => [minute, Object.fromEntries(counters)]),
-    );
-    return { id: newToken(), process: this.#process(), rows, counts };
+    this.#tally.addDropped(others.length - rows.length, this.#clock());
+    return { id: newToken(), rows, failures, ...this.#tally.take() };
   }
 
   #process(): LogProcess {
@@ -203,7 +168,7 @@ export class OutcomeWriter {
       ...currentProcess(),
       startedAt: this.#startedAt,
       at: this.#clock(),
-      inFlight: this.#settings.inFlight(),
+      ...this.#settings.describe(),
       ...(this.#closing && { closed: true }),
     };
   }
@@ -228,8 +193,6 @@ export class OutcomeWriter {
     );
   }
 }
-
-const add = (counters: Counters, name: string) => counters.set(name, (counters.get(name) ?? 0) + 1);
 
 /** Failures first; then what succeeded; and last what anybody on the network can cause. */
 function rank({ outcome, status, webhookId }: Outcome): 0 | 1 | 2 {

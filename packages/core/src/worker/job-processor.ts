@@ -114,7 +114,7 @@ export function createJobProcessor<
   };
   const checked = checkAgainst(z.strictObject(shape), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
-  const { logger, deadLetter, redact, log } = settings;
+  const { logger, deadLetter, redact, log, version } = settings;
   const routes = new Routes(settings);
   let inFlight = 0;
   const writer =
@@ -125,7 +125,7 @@ export function createJobProcessor<
       deadlines: new Deadlines(),
       timeoutMs: RELEASE_MS,
       now: () => Date.now(),
-      inFlight: () => inFlight,
+      describe: () => ({ inFlight, ...defined({ version }) }),
     });
   const reporter = new Reporter(settings, writer);
 

@@ -189,11 +189,11 @@ describe.each(FAULTS)('a call that %s', (fault) => {
     const closed = receiver.close({ graceMs: 0 });
     await jest.advanceTimersByTimeAsync(2 * LATE_MS);
     await closed;
-    const counts = [...(await store.log!.counts(0, Infinity)).values()];
+    const counts = [...(await store.log!.counts('minutes', 0, Infinity)).values()];
     const sum = (name: string) => counts.reduce((total, of) => total + (of[name] ?? 0), 0);
     // A batch whose answer was lost is written again, and counts once.
-    expect(sum('outcome/webhook/handled')).toBe(1);
-    expect(sum('outcome/webhook/duplicate')).toBe(1);
+    expect(sum('outcome/webhook/handled/call:started')).toBe(1);
+    expect(sum('outcome/webhook/duplicate/call:started')).toBe(1);
   });
 
   it('enqueue: 503, and the next attempt is enqueued under the same key', async () => {

@@ -56,16 +56,16 @@ describe('the outcome log of a receiver', () => {
     await receiver.deliver(started('c4'));
     await pass();
     expect(await counted()).toEqual({
-      'outcome/webhook/handled': 2,
-      'outcome/webhook/duplicate': 1,
-      'outcome/webhook/dead-lettered': 1,
-      'outcome/webhook/missing-header': 1,
-      'outcome/reconcile/handled': 1,
-      'outcome/redrive/handled': 1,
+      'outcome/webhook/handled/call:started': 2,
+      'outcome/webhook/duplicate/call:started': 1,
+      'outcome/webhook/dead-lettered/call:started': 1,
+      'outcome/webhook/missing-header/': 1,
+      'outcome/reconcile/handled/call:started': 1,
+      'outcome/redrive/handled/call:started': 1,
     });
     expect(await counts()).toMatchObject({
       ...{ 'secret/old': 3, 'secret/new': 1 },
-      ...{ 'handlerMs/0': 5, 'lagMs/0': 3, 'lagMs/44': 1 },
+      ...{ 'handlerMs/call:started/0': 5, 'lagMs/0': 3, 'lagMs/44': 1 },
     });
     const found = await rows();
     expect(found).toHaveLength(7);
@@ -89,7 +89,7 @@ describe('the outcome log of a receiver', () => {
     await pass();
     expect(batches).toMatchObject([{ process: { startedAt: at - 90_000, at }, rows: [{ at }] }]);
     const minute = Math.floor(at / 60_000);
-    expect([...(await store.log!.counts(minute, minute)).keys()]).toEqual([minute]);
+    expect([...(await store.log!.counts('minutes', minute, minute)).keys()]).toEqual([minute]);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('the outcome log of a receiver', () => {
     const { receiver, batches } = setup({ now });
     await receiver.receive({ headers: {}, body: new Uint8Array() });
     await pass();
-    expect(batches).toMatchObject([{ rows: [{ at: NOW }] }]);
+    expect(batches[0]!.rows.concat(batches[0]!.failures)).toMatchObject([{ at: NOW }]);
   });
 
   it('is written once a second, and never when nothing ended', async () => {
@@ -188,7 +188,7 @@ describe('the outcome log of a receiver', () => {
     const ids = batches.map(({ id }) => id);
     expect(ids.slice(0, 4)).toEqual(Array(4).fill(ids[0]));
     expect(new Set(ids).size).toBe(ids.length - 3);
-    expect(await counted()).toEqual({ 'outcome/webhook/handled': 20 });
+    expect(await counted()).toEqual({ 'outcome/webhook/handled/call:started': 20 });
     expect(logger.entries).toHaveLength(1); // of three within 10 s
     expect(logger.entries[0]).toMatchObject({ level: 'warn' });
     expect(logger.entries[0]!.message).toMatch(
@@ -219,7 +219,7 @@ describe('the outcome log of a receiver', () => {
     await closed;
   });
 
-  it('keeps 50 rows of a second, failures first, and exact counts', async () => {
+  it('keeps 50 failures of a second, 50 others, successes first, and exact counts', async () => {
     const on = {
       'call:started': ({ callId }: { callId: string }) => {
         if (callId.startsWith('bad')) throw new Error(`no ${callId}`);
@@ -233,34 +233,37 @@ describe('the outcome log of a receiver', () => {
     expect(batches).toHaveLength(1);
     const found = (await rows()).map(({ outcome }) => outcome);
     expect(found.filter((outcome) => outcome === 'handler-failed')).toHaveLength(40);
-    expect(found.filter((outcome) => outcome === 'handled')).toHaveLength(10);
+    expect(found.filter((outcome) => outcome === 'handled')).toHaveLength(30);
+    expect(found.filter((outcome) => outcome === 'missing-header')).toHaveLength(20);
+    expect(batches[0]!.failures).toHaveLength(40);
     expect(await counts()).toMatchObject({
-      ...{ 'outcome/webhook/missing-header': 60, 'outcome/webhook/handled': 30 },
-      ...{ 'outcome/webhook/handler-failed': 40, rowsDropped: 80 },
+      ...{ 'outcome/webhook/missing-header/': 60, 'outcome/webhook/handled/call:started': 30 },
+      ...{ 'outcome/webhook/handler-failed/call:started': 40, rowsDropped: 40 },
     });
   });
 
-  it('keeps the counts of 26 hours when the store is down for longer, and writes them bit by bit', async () => {
+  it('keeps the counts of 50 hours when the store is down for longer, and writes them bit by bit', async () => {
     let isDown = true;
     const { send, batches, counts } = setup({ now: undefined }, async (batch, log) => {
       if (isDown) throw new Error('down');
       await log.append(batch);
     });
-    const minutes = 27 * 60;
+    const minutes = 51 * 60;
     for (let minute = 0; minute < minutes; minute++) {
       await send(started('c1'));
       jest.setSystemTime(NOW + minute * 60_000);
     }
     isDown = false;
     batches.length = 0;
-    await pass(60 * SECOND_MS);
+    await pass(90 * SECOND_MS);
     for (const { counts: ofBatch } of batches)
-      expect(Object.keys(ofBatch).length).toBeLessThanOrEqual(60);
+      for (const periods of Object.values(ofBatch))
+        expect(Object.keys(periods).length).toBeLessThanOrEqual(60);
     const sum = Object.entries(await counts())
       .filter(([name]) => name.startsWith('outcome/'))
       .reduce((total, [, count]) => total + count, 0);
-    expect(sum).toBeGreaterThan(26 * 60 - 5);
-    expect(sum).toBeLessThan(26 * 60 + 5);
+    expect(sum).toBeGreaterThan(50 * 60 - 5);
+    expect(sum).toBeLessThan(50 * 60 + 5);
   });
 
   it('is completed by close(), which says that the process was closed', async () => {
@@ -273,7 +276,7 @@ describe('the outcome log of a receiver', () => {
     await pass();
     expect(batches.map(({ process }) => process.closed)).toEqual([true, true]);
     expect(await counted()).toEqual({
-      ...{ 'outcome/webhook/handled': 1, 'outcome/webhook/shutting-down': 1 },
+      ...{ 'outcome/webhook/handled/call:started': 1, 'outcome/webhook/shutting-down/': 1 },
     });
   });
 
@@ -303,10 +306,10 @@ describe('the outcome log of a receiver', () => {
     fails = false;
     await receiver.close();
     const [first, again, last] = batches;
-    expect(again).toEqual(first);
+    expect({ ...again, process: first!.process }).toEqual(first);
     expect(last!.process.closed).toBe(true);
     expect(batches).toHaveLength(3);
-    expect(await counted()).toEqual({ 'outcome/webhook/handled': 2 });
+    expect(await counted()).toEqual({ 'outcome/webhook/handled/call:started': 2 });
   });
 
   it('does not make close() wait for longer than it may take', async () => {
@@ -328,7 +331,10 @@ describe('the outcome log of a receiver', () => {
     work.resolve();
     await pass();
     expect(await counted()).toEqual({
-      ...{ 'outcome/webhook/deadline': 1, 'late/webhook/handled': 1 },
+      ...{
+        'outcome/webhook/deadline/call:started': 1,
+        'late/webhook/handled/call:started': 1,
+      },
     });
     expect((await rows()).map(({ outcome, late }) => [outcome, late])).toEqual([
       ['handled', true],

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { bucketEnd, durationBucket } from '../../src/internal.ts';
+import { bucketEnd, durationBucket } from '../../src/stores.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
 import { loggedStore } from '../logged-store.ts';
@@ -29,14 +29,14 @@ describe('the outcome log of a worker', () => {
     await run.close();
     expect(batches[1]!.process.closed).toBe(true);
     expect(await counted()).toEqual({
-      'outcome/queue/handled': 2,
-      'outcome/queue/handler-failed': 1,
-      'outcome/queue/dead-lettered': 1,
+      'outcome/queue/handled/call:started': 2,
+      'outcome/queue/handler-failed/call:started': 1,
+      'outcome/queue/dead-lettered/call:started': 1,
     });
     expect(await counts()).toMatchObject({ 'lagMs/36': 3, 'lagMs/43': 1 });
     expect((await rows())[0]).toMatchObject({ source: 'queue', callId: 'c2', lagMs: 1_500 });
     const minute = Math.floor(NOW / 60_000);
-    expect([...(await store.log!.counts(minute, minute)).keys()]).toEqual([minute]);
+    expect([...(await store.log!.counts('minutes', minute, minute)).keys()]).toEqual([minute]);
   });
 
   it('is off by default, and has to be one', async () => {

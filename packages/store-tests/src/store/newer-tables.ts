@@ -21,7 +21,8 @@ export function newerTables({
     for (const one of connections()) await one.ping?.();
     if (!(await setNewer(true))) return; // its tables have no version
     const writer = { id: 'p1', host: 'h', pid: 1, startedAt: now(), at: now(), inFlight: 0 };
-    const batch: OutcomeBatch = { id: unique('batch'), process: writer, rows: [], counts: {} };
+    const nothing = { rows: [], failures: [], counts: {}, marks: {} };
+    const batch: OutcomeBatch = { id: unique('batch'), process: writer, ...nothing };
     const other = unique('event');
     for (const one of connections())
       for (const call of [
@@ -37,7 +38,15 @@ export function newerTables({
         ...(has('saveCursor') ? [() => one.saveCursor!(cursor, 'here')] : []),
         ...(has('loadCursor') ? [() => one.loadCursor!(cursor)] : []),
         ...(has('peek') ? [() => one.peek!([held.key!])] : []),
-        ...(has('log') ? [() => one.log!.append(batch), () => one.log!.read()] : []),
+        ...(has('log')
+          ? [
+              () => one.log!.append(batch),
+              () => one.log!.read(),
+              () => one.log!.counts('minutes', 0, 1),
+              () => one.log!.marks(),
+              () => one.log!.processes(),
+            ]
+          : []),
       ])
         await expect(call()).rejects.toThrow(/newer (?:release|version)/);
     await setNewer(false);

@@ -1,77 +1,74 @@
 import { expect } from 'expect';
-import type { OutcomeBatch, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import { LOG_LIMITS, type OutcomeRow } from '@call-webhooks/core/stores';
 import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';
+import { HOUR_MS, MINUTE_MS, outcomeBatches } from './outcome-batches.ts';
 import type { StoreTestContext } from './under-test.ts';
 
-/** How many batches and processes a log keeps, and for how long. */
-const MAX_BATCHES = 2_000;
-const MAX_PROCESSES = 1_000;
-const KEPT_MINUTES = 26 * 60;
-
-/** What every log must do. */
-export function outcomeLog({ it, store, connections, now, advance }: StoreTestContext): void {
-  const log = () => store().log!;
-  const logs = () => connections().map((one) => one.log!);
-  const minute = () => Math.floor(now() / 60_000);
-
-  const row = (more: Partial<OutcomeRow> = {}): OutcomeRow => ({
-    at: now(),
-    process: 'p1',
-    outcome: 'handled',
-    source: 'webhook',
-    durationMs: 1.5,
-    webhookId: unique('webhook'),
-    ...more,
-  });
-
-  const batch = (rows: OutcomeRow[], more: Partial<OutcomeBatch> = {}): OutcomeBatch => ({
-    id: unique('batch'),
-    process: { id: 'p1', host: 'h', pid: 1, startedAt: now() - 5, at: now(), inFlight: 2 },
-    rows,
-    counts: {},
-    ...more,
-  });
-
-  /** What one minute has of these counters. */
-  async function counted(by: OutcomeLog, ...names: string[]) {
-    const counts = await by.counts(minute() - 5, minute());
-    return names.map((name) =>
-      [...counts.values()].reduce(
-        (sum, found) => sum + (new Map(Object.entries(found)).get(name) ?? 0),
-        0,
-      ),
-    );
-  }
-
-  /** The newest pages, until a row was found or the log ends. */
-  async function readUntil(by: OutcomeLog, webhookId: string | undefined, batches: number) {
-    const pages: OutcomeRow[][] = [];
-    let before: string | undefined;
-    do {
-      const page = await by.read({ before, batches });
-      pages.push(page.rows);
-      before = page.before;
-    } while (before !== undefined && !pages.at(-1)!.some((found) => found.webhookId === webhookId));
-    return { pages, isAtEnd: before === undefined };
-  }
+/** What every log must do with the rows of outcomes. */
+export function outcomeLog(context: StoreTestContext): void {
+  const { it, now, advance } = context;
+  const { log, logs, row, failure, writer, batch, pagesOf } = outcomeBatches(context);
+  const idsOf = (rows: readonly OutcomeRow[]) => rows.map(({ webhookId }) => webhookId);
 
   it('gives the newest rows first, page by page, on every connection', async () => {
-    const first = [row({ at: 1 }), row({ at: 2, late: true, attempt: 2, error: 'it failed' })];
-    const second = [row({ at: 3, tenant: 'acme', secretId: 's1', handlerMs: 0.5, lagMs: 0 })];
-    for (const rows of [first, second, []]) await log().append(batch(rows));
-    const rows = [second[0], first[1], first[0]];
+    const first = [row({ at: now() - 2 }), row({ at: now() - 1, late: true, attempt: 2 })];
+    const second = [row({ tenant: 'acme', secretId: 's1', handlerMs: 0.5, lagMs: 0 })];
+    for (const rows of [first, second]) await log().append(batch({ rows }));
+    const expected = [second[0], first[1], first[0]];
     for (const one of logs()) {
-      const { pages, isAtEnd } = await readUntil(one, first[0]!.webhookId, 1);
-      expect(pages.flat()).toEqual(rows);
-      expect(isAtEnd).toBe(true);
-      expect((await one.read()).rows).toEqual(rows);
-      expect((await one.read({ batches: 2 })).rows).toEqual([second[0]]);
+      const pages = await pagesOf(one, { batches: 1 }, (page) => page.includes(first[0]!));
+      expect(pages.flat().slice(0, 3)).toEqual(expected);
+      expect((await one.read()).rows.slice(0, 3)).toEqual(expected);
+      expect((await one.read({ batches: 1 })).rows).toEqual(second);
     }
   });
 
+  it('pages over failures and other rows in one order, or over the failures alone', async () => {
+    const written: OutcomeRow[] = [];
+    for (let n = 0; n < 12; n++) {
+      const rows = n % 3 === 1 ? [] : [row({ at: now() - 2 })];
+      const failures = n % 3 === 2 ? [] : [failure({ at: now() - 1 }), failure({ at: now() })];
+      await log().append(batch({ rows, failures }));
+      written.unshift(...[...rows, ...failures].reverse());
+    }
+    const failed = written.filter(({ outcome }) => outcome === 'handler-failed');
+    for (const batches of [1, 2, 5, 50]) {
+      const isEnough = (page: readonly OutcomeRow[]) =>
+        idsOf(page).includes(written.at(-1)!.webhookId);
+      const pages = await pagesOf(log(), { batches }, isEnough);
+      expect(idsOf(pages.flat()).slice(0, written.length)).toEqual(idsOf(written));
+      const only = await pagesOf(log(), { batches, only: 'failures' }, (page) =>
+        idsOf(page).includes(failed.at(-1)!.webhookId),
+      );
+      expect(idsOf(only.flat()).slice(0, failed.length)).toEqual(idsOf(failed));
+    }
+  });
+
+  it('gives the rows of a stretch of time, also those that were written much later', async () => {
+    const tenant = unique('tenant');
+    const at = (hours: number) => now() - hours * HOUR_MS;
+    const rowsAt = (...hours: number[]) => hours.map((ago) => row({ at: at(ago), tenant }));
+    const early = batch({ rows: rowsAt(9, 8, 7), failures: [failure({ at: at(8.5), tenant })] });
+    // As after an outage of the store.
+    const long = batch({ rows: rowsAt(10, 3, 1) });
+    for (const one of [early, long, batch({ rows: rowsAt(2, 0.5) })]) await log().append(one);
+    const ago = async (since: number, until: number, more: object = {}) => {
+      const stretch = { since: at(since), until: at(until), ...more };
+      const found = (await pagesOf(log(), stretch)).flat().filter((one) => one.tenant === tenant);
+      return found.map((one) => Math.round(((now() - one.at) / HOUR_MS) * 2) / 2).sort();
+    };
+    expect(await ago(9.1, 7.9)).toEqual([8, 8.5, 9]);
+    expect(await ago(9.1, 7.9, { batches: 1 })).toEqual([8, 8.5, 9]);
+    expect(await ago(9.1, 7.9, { only: 'failures' })).toEqual([8.5]);
+    expect(await ago(3.1, 0.9)).toEqual([1, 2, 3]);
+    expect(await ago(6, 4)).toEqual([]);
+    const since = (await pagesOf(log(), { since: at(2.1) })).flat();
+    expect(since.filter((one) => one.tenant === tenant)).toHaveLength(3);
+  });
+
   it('refuses a cursor that no page of the log gave', async () => {
-    for (let written = 0; written < 3; written++) await log().append(batch([row()]));
+    for (let written = 0; written < 3; written++) await log().append(batch({ rows: [row()] }));
     const { before } = await log().read({ batches: 1 });
     expect((await log().read({ before, batches: 1 })).rows).toHaveLength(1);
     for (const garbage of [...badCursors(before!), '1.5', 'k3.0123456789abcdef01234567'])
@@ -81,132 +78,98 @@ export function outcomeLog({ it, store, connections, now, advance }: StoreTestCo
       });
   });
 
-  it('adds counts exactly: three writers at once, batches in any order', async () => {
-    const [a, b] = [unique('outcome/webhook/a'), unique('secret/b')];
-    const writers = [0, 1, 2].map((index) => logs()[index % logs().length]!);
-    const counts = { [minute()]: { [a]: 2, [b]: 1 }, [minute() - 1]: { [a]: 1 } };
-    await Promise.all(
-      writers.map(async (writer) => {
-        for (let turn = 0; turn < 20; turn++)
-          await Promise.all([writer.append(batch([row()], { counts })), writer.append(batch([]))]);
-      }),
-    );
-    for (const one of logs()) expect(await counted(one, a, b)).toEqual([180, 60]);
-    const before = await log().counts(minute() - 1, minute() - 1);
-    expect([...before.keys()]).toEqual([minute() - 1]);
-    expect(before.get(minute() - 1)).toMatchObject({ [a]: 60 });
-    expect(await log().counts(minute() + 9, minute() + 10)).toEqual(new Map());
-  });
-
-  it('takes a batch once, however often and wherever it is written', async () => {
-    const name = unique('outcome/webhook/once');
-    const once = batch([row()], { counts: { [minute()]: { [name]: 3 } } });
-    await Promise.all(logs().flatMap((one) => [one.append(once), one.append(once)]));
-    await log().append(batch([row()]));
-    await log().append(once);
-    expect(await counted(log(), name)).toEqual([3]);
+  it('takes the rows of a batch once, however often and wherever it is written', async () => {
+    const once = batch({ rows: [row()], failures: [failure()] });
+    const again = () => ({ ...once, process: writer({ at: now() + 1 }) });
+    await Promise.all(logs().flatMap((one) => [one.append(once), one.append(again())]));
+    await log().append(batch({ rows: [row()] }));
+    await log().append(again());
     const { rows } = await log().read({ batches: 5 });
-    expect(rows.filter(({ webhookId }) => webhookId === once.rows[0]!.webhookId)).toHaveLength(1);
+    for (const { webhookId } of [...once.rows, ...once.failures])
+      expect(idsOf(rows).filter((id) => id === webhookId)).toHaveLength(1);
   });
 
-  it('takes odd names and texts', async () => {
-    const names = ['__proto__', 'constructor', `'; -- \\ $1 ? "{}[]=%`, 'é\u{1f4de}', 'a b', ''];
-    const marked = unique('');
-    const counts = Object.fromEntries(names.map((name) => [`secret/${name}${marked}`, 1]));
-    counts['toString'] = 1;
-    Object.defineProperty(counts, '__proto__', { value: 1, enumerable: true });
-    const odd = row({ callId: '__proto__', error: `'; -- \\ $1 ? \0 \ud83d \u2028 "é\u{1f4de}` });
-    await log().append(batch([odd], { counts: { [minute()]: counts } }));
-    expect((await log().read({ batches: 1 })).rows).toEqual([odd]);
-    const found = await counted(log(), ...Object.keys(counts));
-    expect(found).toEqual(Object.keys(counts).map(() => 1));
+  it('takes odd texts', async () => {
+    const odd = { callId: '__proto__', error: `'; -- \\ $1 ? \0 \ud83d \u2028 "é\u{1f4de}` };
+    const at = now();
+    const [one, other] = [row({ ...odd, at }), failure({ ...odd, at })];
+    await log().append(batch({ rows: [one], failures: [other] }));
+    expect((await log().read({ batches: 1 })).rows).toEqual([one, other]);
   });
 
-  it('knows the processes that write, what they said last and when', async () => {
-    const id = unique('process');
-    const writer = { id, host: 'a', pid: 7, startedAt: now(), at: now(), inFlight: 3 };
-    await log().append(batch([], { process: writer }));
-    await log().append(batch([], { process: { ...writer, at: now() + 1, inFlight: 0 } }));
-    const closed = { ...writer, id: unique('process'), at: now(), closed: true } as const;
-    await log().append(batch([], { process: closed }));
-    for (const one of logs()) {
-      const seen = await one.processes();
-      const [last] = seen.filter((found) => found.id === id);
-      expect(last).toMatchObject({ id, host: 'a', pid: 7, inFlight: 0 });
-      expect(last!.closed).toBeUndefined();
-      expect(Math.abs(last!.seenAt - now())).toBeLessThan(60_000);
-      expect(seen.find((found) => found.id === closed.id)).toMatchObject(closed);
-    }
-  });
-
-  it('forgets counts after 26 hours', async () => {
-    const name = unique('outcome/webhook/old');
-    const old = minute() - KEPT_MINUTES - 10;
-    const counts = { [old]: { [name]: 1 }, [minute() - KEPT_MINUTES + 10]: { [name]: 2 } };
-    await log().append(batch([], { counts: { ...counts, [minute()]: { [name]: 4 } } }));
-    await log().append(batch([]));
-    const kept = await log().counts(0, minute());
-    expect(kept.has(old)).toBe(false);
-    const sums = [...kept.values()].map((found) => found[name] ?? 0);
-    expect(sums.reduce((sum, count) => sum + count, 0)).toBe(6);
-  });
-
-  for (const days of [2, -2])
-    it(`counts again after a clock that was ${days} days ahead`, async () => {
-      const name = unique('outcome/webhook/clock');
-      const off = days * 1_440;
-      const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
-      const write = (minutes: number) =>
-        log().append(
-          batch([], {
-            process: { ...writer, at: now() + minutes * 60_000 },
-            counts: { [minute() + minutes]: { [name]: 1 } },
-          }),
-        );
-      await write(off);
-      await write(0);
-      await write(0);
-      for (const one of logs()) {
-        expect(await counted(one, name)).toEqual([2]);
-        expect((await one.processes()).some(({ id }) => id === writer.id)).toBe(true);
+  for (const off of [4, -4])
+    it(`has rows by its own clock, if that of a process is off by ${off} minutes`, async () => {
+      const offMs = off * MINUTE_MS;
+      const wrong = now() + offMs;
+      const tenant = unique('tenant');
+      const rows = [2_000, 1_000].map((ago) => row({ at: wrong - ago, tenant }));
+      await log().append(
+        batch({ process: writer({ at: wrong }), rows, failures: [failure({ at: wrong })] }),
+      );
+      const found = (await log().read({ batches: 1 })).rows.map(({ at }) => now() - at);
+      for (const [index, ago] of found.entries()) {
+        expect(ago).toBeGreaterThanOrEqual(index * 1_000);
+        expect(ago).toBeLessThan(index * 1_000 + 5_000);
       }
+      expect(found).toHaveLength(3);
+      expect((await log().read({ batches: 1, since: now() - 60_000 })).rows).toHaveLength(3);
+      const earlier = (await log().read({ until: now() - 60_000 })).rows;
+      expect(earlier.some(({ tenant: of }) => of === tenant)).toBe(false);
     });
 
-  it('forgets a process 26 hours after its last batch', async () => {
-    const writer = (id: string, at: number) =>
-      batch([], { process: { id, host: 'h', pid: 1, startedAt: at, at, inFlight: 0 } });
-    const [gone, lasting] = [unique('process'), unique('process')];
-    await log().append(writer(gone, now()));
-    await advance(KEPT_MINUTES * 30_000);
-    await log().append(writer(lasting, now()));
-    const idsAt = async () => (await log().processes()).map(({ id }) => id);
-    expect(await idsAt()).toEqual(expect.arrayContaining([gone, lasting]));
-    await advance(KEPT_MINUTES * 30_000 + 120_000);
-    await log().append(writer(lasting, now()));
-    const ids = await idsAt();
-    expect(ids).toContain(lasting);
-    expect(ids).not.toContain(gone);
+  it('keeps a failure of yesterday through thousands of deliveries', async () => {
+    const failed = failure({ at: now() - 24 * HOUR_MS });
+    await log().append(batch({ failures: [failed] }));
+    for (let written = 0; written < 2_050; written += 41)
+      await Promise.all(
+        Array.from({ length: 41 }, () => log().append(batch({ rows: [row(), row()] }))),
+      );
+    const { pages, ids } = await pagesOf(log(), { only: 'failures' }).then((found) => ({
+      pages: found,
+      ids: idsOf(found.flat()),
+    }));
+    expect(ids).toContain(failed.webhookId);
+    expect(pages.flat().every(({ outcome }) => outcome === 'handler-failed')).toBe(true);
   });
 
-  it('keeps the newest 2,000 batches, and the 1,000 processes that wrote last', async () => {
-    const first = row();
-    await log().append(batch([first]));
-    const newBatch = () => {
-      const writer = { id: unique('process'), host: 'h', pid: 1, startedAt: now(), inFlight: 0 };
-      return batch([row()], { process: { ...writer, at: now() } });
+  it('drops the oldest rows of a kind beyond a number of rows, and none of the other kind', async () => {
+    const marked = { row: row(), failure: failure() };
+    await log().append(batch({ rows: [marked.row], failures: [marked.failure] }));
+    const fill = async (limit: number, more: () => Parameters<typeof batch>[0]) => {
+      for (let written = 0; written < limit; written += 1_000)
+        await Promise.all(
+          Array.from({ length: 20 }, (_, at) => logs()[at % logs().length]!.append(batch(more()))),
+        );
     };
-    for (let written = 0; written < MAX_BATCHES; written += 40)
-      await Promise.all(
-        Array.from({ length: 40 }, (_, at) => logs()[at % logs().length]!.append(newBatch())),
-      );
-    const { pages, isAtEnd } = await readUntil(log(), first.webhookId, 400);
-    expect(isAtEnd).toBe(true);
-    expect(pages.flat()).toHaveLength(MAX_BATCHES);
-    expect(pages.flat().some(({ webhookId }) => webhookId === first.webhookId)).toBe(false);
-    const last = newBatch();
-    await log().append(last);
-    const processes = await log().processes();
-    expect(processes.some(({ id }) => id === last.process.id)).toBe(true);
-    expect(Math.abs(processes.length - MAX_PROCESSES)).toBeLessThan(10);
+    const fifty = <T>(make: () => T) => Array.from({ length: 50 }, make);
+    const kept = async () => (await pagesOf(log(), { batches: 400 })).flat();
+    await fill(LOG_LIMITS.rows, () => ({ rows: fifty(row) }));
+    const rows = await kept();
+    const others = rows.filter(({ outcome }) => outcome === 'handled');
+    expect(others.length).toBeGreaterThan(LOG_LIMITS.rows - 100);
+    expect(others.length).toBeLessThanOrEqual(LOG_LIMITS.rows);
+    expect(idsOf(rows)).not.toContain(marked.row.webhookId);
+    expect(idsOf(rows)).toContain(marked.failure.webhookId);
+    await fill(LOG_LIMITS.failures, () => ({ failures: fifty(failure) }));
+    const failures = (await kept()).filter(({ outcome }) => outcome === 'handler-failed');
+    expect(failures.length).toBeGreaterThan(LOG_LIMITS.failures - 100);
+    expect(failures.length).toBeLessThanOrEqual(LOG_LIMITS.failures);
+    expect(idsOf(failures)).not.toContain(marked.failure.webhookId);
+  });
+
+  it('forgets rows 50 hours after they were written', async () => {
+    const [gone, lasting] = [failure(), row()];
+    await log().append(batch({ failures: [gone] }));
+    await advance(LOG_LIMITS.rowsMs / 2);
+    await log().append(batch({ rows: [lasting] }));
+    const ids = async () => idsOf((await pagesOf(log(), { batches: 400 })).flat());
+    expect(await ids()).toEqual(expect.arrayContaining([gone.webhookId, lasting.webhookId]));
+    await advance(LOG_LIMITS.rowsMs / 2 + 2 * MINUTE_MS);
+    const kept = await ids();
+    expect(kept).toContain(lasting.webhookId);
+    expect(kept).not.toContain(gone.webhookId);
+    // Not until somebody writes again, what is not read stays.
+    await log().append(batch({ rows: [row()] }));
+    expect(await ids()).toHaveLength(2);
   });
 }
