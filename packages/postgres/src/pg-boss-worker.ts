@@ -123,7 +123,7 @@ export function createPgBossWorker<
       const { text, err } = loggedError(error, handlers.redact);
       log.error(
         { queue, err, docs: docsUrl('queues.md#pg-boss') },
-        `call-webhooks: pg-boss fails: ${text}`,
+        `call-webhooks: pg-boss is failing: ${text}`,
       );
     },
   });

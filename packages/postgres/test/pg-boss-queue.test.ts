@@ -328,7 +328,7 @@ describe('queues', () => {
     ]);
   });
 
-  it('are not created where pg-boss fails otherwise, and the error is its own', async () => {
+  it('are not created where pg-boss is failing otherwise, and the error is its own', async () => {
     const error = Object.assign(new Error('permission denied'), { code: '42501' });
     const { boss, callsOf } = missing(1, () => error);
     await expect(pgBossQueue(boss, { queue: 'calls' }).migrate()).rejects.toBe(error);

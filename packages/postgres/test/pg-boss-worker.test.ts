@@ -123,7 +123,7 @@ describe('a worker', () => {
     });
   });
 
-  describe('while pg-boss fails', () => {
+  describe('while pg-boss is failing', () => {
     /** A pg-boss that is down as long as `state` says so. */
     function breaking(method: 'getQueue' | 'fetch') {
       const state = { down: true };
@@ -135,7 +135,7 @@ describe('a worker', () => {
     }
     const line = (text: string) => ({
       level: 'error',
-      message: `call-webhooks: pg-boss fails: Error: ${text}`,
+      message: `call-webhooks: pg-boss is failing: Error: ${text}`,
       fields: {
         queue: 'call-webhooks',
         err: expect.objectContaining({ message: text }),
@@ -178,7 +178,7 @@ describe('a worker', () => {
       work(breaking('fetch').recorded, { logger: undefined });
       await settled();
       expect(error).toHaveBeenCalledTimes(1);
-      expect(error).toHaveBeenCalledWith(expect.stringContaining('pg-boss fails'));
+      expect(error).toHaveBeenCalledWith(expect.stringContaining('pg-boss is failing'));
     });
   });
 });

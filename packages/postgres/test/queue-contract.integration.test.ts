@@ -108,7 +108,7 @@ withPostgres('pgBossQueue', () => {
     await waitFor(async () => (await states()).join() === 'completed,completed');
     expect(runs).toEqual(['call-1', 'call-2']);
     // Where Postgres is down, a fetch of pg-boss 10 finds no jobs, and one of pg-boss 12 fails.
-    const said = isPgBoss10 ? [] : [expect.stringContaining('pg-boss fails')];
+    const said = isPgBoss10 ? [] : [expect.stringContaining('pg-boss is failing')];
     expect(logger.lines).toEqual(said);
   });
 

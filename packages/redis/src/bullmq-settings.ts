@@ -4,20 +4,20 @@ import { docsUrl } from '@call-webhooks/core/internal';
 /** The name that our jobs ask for their backoff by. `createBullmqWorker` knows it. */
 export const BACKOFF_TYPE = 'call-webhooks';
 
-/** Options of BullMQ with which deliveries are lost, or handlers run beside themselves, and why. */
+/** Options of BullMQ with which deliveries are lost, or handlers run twice at the same time, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
   delay: 'deliveries would wait before they run',
   concurrency: 'it is an option of createBullmqWorker',
   connection: 'it is an option of createBullmqWorker',
   settings: 'BullMQ has to wait as the option backoff says',
   maxStartedAttempts: 'a job is given up after the maxRuns of bullmqQueue',
-  skipLockRenewal: 'jobs would run beside themselves',
+  skipLockRenewal: 'two workers could run the same job at the same time',
   skipStalledCheck: 'the jobs of a worker that died would never run again',
   lockRenewTime: 'locks are renewed when half of lockDuration has passed',
   deduplication: 'deliveries would be dropped',
   debounce: 'deliveries would be dropped',
-  repeat: 'deliveries are no schedulers',
-  parent: 'deliveries have none',
+  repeat: 'a delivery is no scheduled job',
+  parent: 'deliveries have no parent jobs',
   sizeLimit: 'the bodyLimit of the receiver is the limit',
 };
 

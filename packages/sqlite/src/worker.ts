@@ -117,7 +117,7 @@ export function createSqliteWorker<
       const { text, err } = loggedError(error, handlers.redact);
       log.error(
         { err, docs: docsUrl('queues.md#sqlite') },
-        `call-webhooks: the SQLite queue fails: ${text}`,
+        `call-webhooks: the SQLite queue is failing: ${text}`,
       );
     },
   });

@@ -221,7 +221,9 @@ describe('createSqliteWorker', () => {
       const failures = test.logger.entries.filter(({ level }) => level === 'error');
       expect(failures).toHaveLength(outages);
       expect(failures.at(-1)).toMatchObject({
-        message: expect.stringMatching(/^call-webhooks: the SQLite queue fails: .*no such table/),
+        message: expect.stringMatching(
+          /^call-webhooks: the SQLite queue is failing: .*no such table/,
+        ),
         fields: {
           err: { message: expect.stringContaining('no such table') },
           docs: expect.stringContaining('queues.html#sqlite'),

@@ -9,7 +9,7 @@ const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
 const FIX = 'Copy the whole secret from where the webhook action was created or rotated.';
 const ONLY =
-  'Leave only whsec_ and the base64 after it, without quotation marks or the name of a variable, and separate several by commas.';
+  'Remove everything except whsec_ and the base64 text after it, such as quotation marks or the name of a variable, and separate several secrets with commas.';
 
 // Not `\s`: a no-break space or a byte order mark is named instead, since nobody sees it.
 const SEPARATORS = /[ \t\r\n\f\v,]+/;
@@ -230,7 +230,7 @@ function whatIsAround(text: string): string | undefined {
   if (other !== undefined) {
     const code = (other.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0');
     const shown = /[!-~]/.test(other) ? ` (${other})` : '';
-    return `has the character U+${code}${shown} around or in it.`;
+    return `contains the character U+${code}${shown}.`;
   }
   return text.indexOf(PREFIX) > 0 ? `has something in front of ${PREFIX}.` : undefined;
 }

@@ -160,7 +160,10 @@ export class LeasedJobRun implements PolledJob {
       try {
         await call();
         if (isLogged)
-          this.#log.info(fields, 'call-webhooks: the queue took the result of the job at last.');
+          this.#log.info(
+            fields,
+            'call-webhooks: the queue accepted the result of the job after retrying.',
+          );
         return;
       } catch (error) {
         const { text, err } = loggedError(error);

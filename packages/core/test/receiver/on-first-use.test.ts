@@ -53,7 +53,7 @@ describe('createReceiverOnFirstUse', () => {
 
   it('throws for any other mistake, when it is first used', () => {
     const receiver = createReceiverOnFirstUse({ secret: 'whsec_%' });
-    expect(() => receiver()).toThrow('has the character U+0025 (%)');
+    expect(() => receiver()).toThrow('contains the character U+0025 (%)');
     expect(() => createReceiverOnFirstUse({ secret: [] })()).toThrow('is empty');
   });
 });

@@ -128,13 +128,13 @@ describe('a secret that is not usable is refused, and the message says why', () 
     ['no prefix', SECRET.slice(6), 'does not start with whsec_'],
     ['another case of the prefix', SECRET.replace('whsec_', 'WHSEC_'), 'does not start with'],
     ['nothing after the prefix', 'whsec_', 'nothing after'],
-    ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'has the character U+0021 (!)'],
+    ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'contains the character U+0021 (!)'],
     ['base64url with -', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'is base64url'],
     ['base64url with _', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7oD', 'is base64url'],
     ['base64url with padding', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7-7_w==', 'is base64url'],
     ['two in one', SECRET + OTHER, 'is followed by another one'],
-    ['a semicolon between two', `${SECRET};${OTHER}`, 'has the character U+003B (;)'],
-    ['a semicolon after it', `${SECRET};`, 'has the character U+003B (;)'],
+    ['a semicolon between two', `${SECRET};${OTHER}`, 'contains the character U+003B (;)'],
+    ['a semicolon after it', `${SECRET};`, 'contains the character U+003B (;)'],
     ['truncated', SECRET.slice(0, -3), 'truncated'],
     ['wrong padding', `${SECRET}==`, 'truncated'],
     ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: it has 15 bytes'],
@@ -155,7 +155,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
         expect(said).not.toContain(text.slice(8, 20));
   });
 
-  const has = (code: string) => `has the character U+${code}`;
+  const has = (code: string) => `contains the character U+${code}`;
   it.each([
     [`"${SECRET}"`, has('0022')],
     [`'${SECRET}'`, has('0027')],
@@ -177,7 +177,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
     for (const secret of [text, [text], [{ id: 'a', secret: text }]]) {
       const said = refused(secret);
       expect(said).toContain(message);
-      expect(said).toContain('Leave only whsec_ and the base64 after it');
+      expect(said).toContain('Remove everything except whsec_ and the base64 text after it');
       for (const one of [SECRET, OTHER]) expect(said).not.toContain(one.slice(8, 20));
     }
   });

@@ -188,7 +188,7 @@ describe('a result that the queue refuses', () => {
     expect(log.entries[0]?.fields).toMatchObject({ docs: expect.stringMatching(DOCS) });
     expect(lines()).toEqual([
       refusal,
-      'info call-webhooks: the queue took the result of the job at last.',
+      'info call-webhooks: the queue accepted the result of the job after retrying.',
     ]);
     expect(times.at(-1)! - times.at(-2)!).toBe(4_000);
   });
