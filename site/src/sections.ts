@@ -106,6 +106,7 @@ const LISTED: readonly Section[] = [
     title: 'Reference',
     pages: [
       doc('options', 'Options'),
+      doc('context', "The handler's context"),
       doc('outcomes', 'Outcomes'),
       doc('wire-contract', 'Wire contract'),
       doc('conformance', 'Grading a receiver'),
