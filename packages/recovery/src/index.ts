@@ -17,13 +17,8 @@ export type {
   ReconcileStore,
   SharedOptions,
 } from './reconcile-options.ts';
-export {
-  startReconciler,
-  type MissedReport,
-  type Reconciler,
-  type ReconcilerOptions,
-  type ReconcilerStore,
-} from './reconciler.ts';
+export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler-options.ts';
+export { startReconciler, type Reconciler } from './reconciler.ts';
 export {
   redrive,
   type RedriveOptions,
@@ -31,4 +26,14 @@ export {
   type RedriveResult,
   type RequeueOptions,
 } from './redrive.ts';
+export { statusLine } from './status/status-line.ts';
+export { status } from './status/status.ts';
+export type {
+  Attention,
+  AttentionKind,
+  EventStatus,
+  Status,
+  StatusOptions,
+  StatusStore,
+} from './status/types.ts';
 export type { StoreRetry } from './store-calls.ts';

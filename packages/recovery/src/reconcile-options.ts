@@ -18,12 +18,18 @@ export interface ReconcileReceiver {
     options: Pick<DeliverOptions, 'source' | 'tenant'>,
   ): Promise<Pick<Outcome, 'outcome' | 'attempt' | 'error'>>;
   readonly store?: ReconcileStore;
-  /** Whether every event is that of a tenant: then `tenant` has to be given. */
+  /**
+   * Whether every event is that of a tenant: then `tenant` has to be given. Without this, the log of the store
+   * is asked whether deliveries of tenants have arrived.
+   */
   readonly hasTenants?: boolean;
 }
 
 /** The part of a store that is used. Without cursors, each run begins at the beginning. */
-export type ReconcileStore = Pick<Store, 'rememberFor' | 'loadCursor' | 'saveCursor' | 'peek'>;
+export type ReconcileStore = Pick<
+  Store,
+  'rememberFor' | 'loadCursor' | 'saveCursor' | 'peek' | 'log'
+>;
 
 /** One event that should have come, and what became of it. */
 export interface ReconciledEvent {
@@ -167,13 +173,7 @@ export function resolveOptions(options: ReconcileOptions) {
       { docs },
     );
   const { fieldNames, toEvents = completedEvents(fieldNames), tenant, dryRun } = checked;
-  // Without it, no key of the store would fit, and every event would look missed.
-  if (receiver.hasTenants && tenant === undefined)
-    throw new WebhookError(
-      'invalid-options',
-      "reconcile: this receiver has tenants. Say whose calls the client lists with the option tenant: { tenant: 'acme' }.",
-      { docs: docsUrl('tenants.md') },
-    );
+  if (receiver.hasTenants && tenant === undefined) throw needsTenant('this receiver has tenants');
   if (dryRun && !store.peek)
     throw new WebhookError(
       'invalid-options',
@@ -184,8 +184,17 @@ export function resolveOptions(options: ReconcileOptions) {
   return { ...checked, receiver, store: dryRun ? withoutCursors(store) : store, toEvents, name };
 }
 
+/** Without a tenant, no key of the store would fit, and every event would look missed. */
+export const needsTenant = (why: string): WebhookError =>
+  new WebhookError(
+    'invalid-options',
+    `reconcile: ${why}. Say whose calls the client lists with the option tenant: { tenant: 'acme' }.`,
+    { docs: docsUrl('tenants.md') },
+  );
+
 /** A dry run must not move the cursor of another run. */
 const withoutCursors = (store: ReconcileStore): ReconcileStore => ({
   rememberFor: store.rememberFor,
+  log: store.log,
   peek: async (keys) => (await store.peek?.(keys)) ?? [],
 });

@@ -14,7 +14,9 @@ import {
 } from './cursor.ts';
 import { beganAt, eventsOf, happenedAt, type MissedEvent } from './events.ts';
 import { inParallel } from './in-parallel.ts';
+import { tenantsOf } from './status/evidence.ts';
 import {
+  needsTenant,
   resolveOptions,
   type ReconcileOptions,
   type ReconcileResult,
@@ -50,19 +52,32 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRes
   const until = Math.min(settings.until?.getTime() ?? now - SETTLE_FOR_MS, now);
   const window = { since: settings.since.getTime(), until };
   checkWindow(window, store.rememberFor, now);
+  await checkTenants(settings);
   const { passes, result } = planRun(window, await loadCursor(store, name));
   for (const pass of passes) await runPass(pass, window, { ...settings, store }, result);
   await store.saveCursor?.(name);
   return result;
 }
 
+/** A receiver that does not say whether it has tenants may share its store with one that has. */
+async function checkTenants({ receiver, tenant, store, ...persistence }: ReconcileSettings) {
+  const { log } = store;
+  if (tenant !== undefined || receiver.hasTenants !== undefined || !log) return;
+  const { marks } = await persistently('marks() of the log', () => log.marks(), persistence);
+  const tenants = tenantsOf(marks);
+  if (tenants.length === 0) return;
+  const shown = tenants.slice(0, 5).join(', ') + (tenants.length > 5 ? ', …' : '');
+  throw needsTenant(`the store has deliveries of tenants: ${shown}`);
+}
+
 /** The store, whose calls are repeated while they fail. */
 function persistentStore({ store, ...persistence }: ReconcileSettings): ReconcileStore {
   const ask = <T>(method: string, call: () => Promise<T>) =>
     persistently(`${method}() of the store`, call, persistence);
-  const { rememberFor } = store;
+  const { rememberFor, log } = store;
   return {
     rememberFor,
+    log,
     ...(store.peek && {
       peek: (keys) => ask('peek', async () => (await store.peek?.(keys)) ?? []),
     }),

@@ -1,111 +1,21 @@
-import { systemClock, type Clock } from '@call-webhooks/client';
-import { WebhookError, type Logger, type Store } from '@call-webhooks/core';
 import {
   callHook,
-  checkOptions,
   docsUrl,
   loggedError,
-  option,
   safeLogger,
-  tenantKey,
   waitAtMost,
 } from '@call-webhooks/core/internal';
-import { CLOCK_DIFFERENCE_MS, SETTLE_FOR_MS, type Window } from './cursor.ts';
+import { CLOCK_DIFFERENCE_MS, type Window } from './cursor.ts';
 import { keepLease } from './lease.ts';
-import { sharedRules, type ReconcileResult, type SharedOptions } from './reconcile-options.ts';
+import type { ReconcileResult } from './reconcile-options.ts';
 import { reconcile } from './reconcile.ts';
-import { persistently, type StoreRetry } from './store-calls.ts';
-
-/** What a run found that no delivery had come for. */
-export interface MissedReport {
-  /** The number of events. */
-  missed: number;
-  /** The `_id` of up to 20 of their calls. */
-  callIds: string[];
-  /** The calls that were looked at began between these times. */
-  since: Date;
-  until: Date;
-  result: ReconcileResult;
-}
-
-/** The part of a store that is used. */
-export type ReconcilerStore = Pick<Store, 'admit' | 'extend' | 'release' | 'rememberFor'> &
-  Required<Pick<Store, 'loadCursor' | 'saveCursor'>>;
-
-/** The options of `startReconciler`. All times are in milliseconds. */
-export interface ReconcilerOptions extends SharedOptions {
-  /** The store that all processes share; `receiver.store` by default. */
-  store?: Store | undefined;
-  /** The time between two runs, 15 minutes by default. At least a minute. */
-  every?: number | undefined;
-  /** Leaves alone what happened less than this long ago: 10 minutes by default, for two attempts. */
-  settleFor?: number | undefined;
-  /** Each run looks at least this far back: 6 hours by default. It has to be longer than calls last. */
-  lookBack?: number | undefined;
-  /** Where the very first run begins: when it was started, by default. */
-  since?: Date | undefined;
-  /** Called after a run that found events which no delivery had come for. What it throws is ignored. */
-  onMissed?: ((report: MissedReport) => unknown) | undefined;
-  /** Called after each run. What it throws is ignored. */
-  onRun?: ((result: ReconcileResult) => unknown) | undefined;
-  /** Called with the original error of a run that failed. What it throws is ignored. */
-  onError?: ((error: unknown) => unknown) | undefined;
-  /** `console` by default. */
-  logger?: Logger | undefined;
-  /** The source of time; the clock of the machine by default. */
-  clock?: Clock | undefined;
-}
-
-const rules = () => ({
-  ...sharedRules(),
-  store: option.optional(option.object<Store>()),
-  every: option.default(option.milliseconds(60_000), 900_000),
-  settleFor: option.default(option.milliseconds(0), SETTLE_FOR_MS),
-  lookBack: option.default(option.milliseconds(0), 21_600_000),
-  since: option.optional(option.date()),
-  onMissed: option.optional(option.function<NonNullable<ReconcilerOptions['onMissed']>>()),
-  onRun: option.optional(option.function<NonNullable<ReconcilerOptions['onRun']>>()),
-  onError: option.optional(option.function<NonNullable<ReconcilerOptions['onError']>>()),
-  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
-  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
-});
-
-/** The checked options, with every default filled in. */
-type ReconcilerSettings = ReturnType<typeof resolveOptions>;
-
-/** @throws WebhookError `invalid-options` */
-function resolveOptions(options: ReconcilerOptions) {
-  const docs = docsUrl('recovery.md#on-a-schedule');
-  const checked = checkOptions('startReconciler', rules(), options, docs);
-  const { every, settleFor, lookBack, since, onMissed, onRun, onError, logger, clock, ...shared } =
-    checked;
-  const store: Partial<Store> = shared.store ?? shared.receiver.store ?? {};
-  const needed = ['admit', 'extend', 'release', 'loadCursor', 'saveCursor'] as const;
-  const missing = needed.filter((method) => typeof store[method] !== 'function');
-  if (missing.length > 0)
-    throw new WebhookError(
-      'invalid-options',
-      `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
-      { docs },
-    );
-  return {
-    every,
-    settleFor,
-    lookBack,
-    since,
-    onMissed,
-    onRun,
-    onError,
-    logger,
-    clock,
-    store: store as ReconcilerStore,
-    tenant: shared.tenant,
-    // The name of its lease and its schedule; `reconcile` names its cursor alike.
-    stateName: tenantKey(shared.tenant, shared.name),
-    /** For `reconcile`. */
-    shared: { ...shared, store: store as ReconcilerStore },
-  };
-}
+import {
+  resolveOptions,
+  type ReconcilerOptions,
+  type ReconcilerSettings,
+} from './reconciler-options.ts';
+import { reportsName, withReport } from './status/reconcile-report.ts';
+import { persistently, type Persistence, type StoreRetry } from './store-calls.ts';
 
 /** A reconciler that runs by itself until it is closed. */
 export interface Reconciler {
@@ -248,6 +158,7 @@ async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<v
   if (window.since >= window.until) return save({ ranAt: now });
 
   const callIds = new Set<string>();
+  const missed = new Map<string, number>();
   try {
     const result = await reconcile({
       ...shared,
@@ -257,11 +168,17 @@ async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<v
       clock,
       onRetry: persistence.onRetry,
       onEvent(event) {
-        if (event.missed && callIds.size < MAX_CALL_IDS) callIds.add(event.callId);
+        if (event.missed) {
+          const { eventName } = event.event;
+          if (callIds.size < MAX_CALL_IDS) callIds.add(event.callId);
+          if (missed.has(eventName) || missed.size < MAX_EVENT_NAMES)
+            missed.set(eventName, (missed.get(eventName) ?? 0) + 1);
+        }
         return shared.onEvent?.(event);
       },
     });
     reportRun(settings, window, result, [...callIds]);
+    await saveReport(settings, window, missed, persistence);
     // What failed is looked at again.
     await save({ ranAt: now, ...(result.failed === 0 && { doneUntil: window.until }) });
   } catch (error) {
@@ -269,6 +186,23 @@ async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<v
     if (!signal.aborted) await save({ ranAt: now });
     throw error;
   }
+}
+
+/** Keeps what was found, for `status`. */
+async function saveReport(
+  { store, tenant, name, dryRun, clock }: ReconcilerSettings,
+  { since, until }: Window,
+  found: ReadonlyMap<string, number>,
+  persistence: Persistence,
+): Promise<void> {
+  const cursor = reportsName(tenant);
+  const missed = Object.fromEntries(found);
+  const report = { tenant, name, at: clock.now(), since, until, dryRun, missed };
+  await persistently(
+    'saveCursor() of the store',
+    async () => store.saveCursor(cursor, withReport(await store.loadCursor(cursor), report)),
+    persistence,
+  );
 }
 
 /** What the processes of one reconciler know together; milliseconds since the epoch. */
@@ -323,10 +257,11 @@ function warnOfClock({ tenant, logger }: ReconcilerSettings, since: number): voi
 }
 
 const MAX_CALL_IDS = 20;
+const MAX_EVENT_NAMES = 20;
 
 /** Tells of a run: to the hooks, and in a log line if something is wrong. */
 function reportRun(
-  { tenant, onMissed, onRun, logger }: ReconcilerSettings,
+  { tenant, dryRun, onMissed, onRun, logger }: ReconcilerSettings,
   window: Window,
   result: ReconcileResult,
   callIds: string[],
@@ -339,14 +274,16 @@ function reportRun(
     const docs = docsUrl('recovery.md#silence');
     log.error(
       { ...of, ...result, since, until, callIds, docs },
-      `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls. The rule may be paused: look at it in the service's web application, under Rules.`,
+      `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls.${dryRun ? ' It is a dry run, so nothing was run.' : ''} The rule may be paused: look at it in the service's web application, under Rules.`,
     );
     if (onMissed) callHook(onMissed, { missed, callIds, since, until, result: { ...result } });
   }
   if (failed > 0)
     log.warn(
       { ...of, failed, since, until, docs: docsUrl('recovery.md#what-failed') },
-      `call-webhooks: ${String(failed)} events that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
+      dryRun
+        ? `call-webhooks: ${failed === 1 ? '1 event has failed and was' : `${String(failed)} events have failed and were`} not handled so far. It is a dry run, so nothing was run.`
+        : `call-webhooks: ${failed === 1 ? '1 event' : `${String(failed)} events`} that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
     );
   if (onRun) callHook(onRun, { ...result });
 }

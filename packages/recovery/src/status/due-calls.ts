@@ -1,0 +1,134 @@
+import type { SeenEvent } from './evidence.ts';
+import type { Thresholds } from './thresholds.ts';
+
+const HOUR_MS = 3_600_000;
+/** A period of the series `arrivals`; milliseconds. */
+export const PERIOD_MS = 600_000;
+
+/** How often each event name of a tenant arrived in one period. */
+export interface Arrivals {
+  /** When the period began; milliseconds since the epoch. */
+  readonly at: number;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** A call of which one event arrived has the other one as well, at the latest some time later. */
+interface Relation {
+  readonly event: string;
+  readonly other: string;
+  /** How long before the other one the event may have come; milliseconds. */
+  readonly before: number;
+  /** How long after it the event may come; learned where a call has to end in between. */
+  readonly after: number | 'learned';
+}
+
+const RELATIONS: readonly Relation[] = (() => {
+  const [started, completed, recording] = [
+    'call:started',
+    'call:completed',
+    'call:recording-available',
+  ] as const;
+  return [
+    { event: completed, other: started, before: 0, after: 'learned' },
+    { event: recording, other: started, before: 0, after: 'learned' },
+    { event: recording, other: completed, before: HOUR_MS, after: HOUR_MS },
+    { event: completed, other: recording, before: HOUR_MS, after: HOUR_MS },
+    { event: started, other: completed, before: 4 * HOUR_MS, after: HOUR_MS },
+    { event: started, other: recording, before: 4 * HOUR_MS, after: HOUR_MS },
+  ];
+})();
+
+/** What the other events of a tenant say about one. */
+export interface DueCalls {
+  readonly other: string;
+  /** Calls of which the event should have arrived by now. */
+  readonly calls: number;
+  /** How many of them are a silence. */
+  readonly limit: number;
+  /** When the first of them came; milliseconds since the epoch. */
+  readonly dueFrom: number;
+  /** Which part of the calls has the event, at most 1. */
+  readonly share: number;
+}
+
+/**
+ * The calls of which an event should have arrived, judged by each other event of its tenant.
+ * @param periods the oldest first
+ * @param others the names of all events of the tenant
+ * @returns none if it arrived too seldom, or has no relation to an event that arrives
+ */
+export function dueCalls(
+  periods: readonly Arrivals[],
+  event: SeenEvent,
+  others: readonly string[],
+  judge: { now: number; thresholds: Thresholds },
+): readonly DueCalls[] {
+  return RELATIONS.filter(
+    (relation) => relation.event === event.eventName && others.includes(relation.other),
+  ).flatMap((relation) => judgedBy(relation, periods, event, judge) ?? []);
+}
+
+/** By chance, so many calls lack the event once in a thousand times. */
+const CHANCE = 0.001;
+
+function judgedBy(
+  { event, other, before, after }: Relation,
+  periods: readonly Arrivals[],
+  { arrivedAt }: SeenEvent,
+  { now, thresholds }: { now: number; thresholds: Thresholds },
+): DueCalls | undefined {
+  /** The most calls that lacked the event before it arrived after all, and the longest wait for it. */
+  let longest = 0;
+  let longestWait = 0;
+  /** In how many periods it arrived, how often, and how often the other one did until then. */
+  let arrivals = 0;
+  let events = 0;
+  let calls = 0;
+  /** The periods since it arrived last in which the other one did, and how often. */
+  let run: { at: number; count: number }[] = [];
+  let lastAt = -Infinity;
+
+  const wait = () => {
+    if (after !== 'learned') return after;
+    const { manyArrivals, waitMin, waitMax } = thresholds;
+    if (arrivals < manyArrivals) return waitMax;
+    return Math.min(waitMax, Math.max(waitMin, 2 * longestWait));
+  };
+  const limit = () => {
+    const share = Math.min(0.9, (events + 1) / (calls + 2));
+    const byChance = Math.ceil(Math.log(CHANCE) / Math.log(1 - share));
+    return Math.max(thresholds.calls, 2 * longest + 1, byChance);
+  };
+  const dueBy = (end: number) =>
+    run.filter(({ at }) => at >= lastAt + before && at + PERIOD_MS + wait() <= end);
+  const countOf = (due: readonly { count: number }[]) =>
+    due.reduce((sum, { count }) => sum + count, 0);
+
+  const arrivedIn = Math.floor(arrivedAt / PERIOD_MS) * PERIOD_MS;
+  for (const { at, counts } of periods) {
+    const [own, others] = [counts.get(event) ?? 0, counts.get(other) ?? 0];
+    if (own === 0 && at !== arrivedIn) {
+      if (others > 0) run.push({ at, count: others });
+      continue;
+    }
+    arrivals += 1;
+    events += own;
+    calls += others + countOf(run);
+    // What was reported is not taken for usual at once: it raises the limits to themselves at most.
+    longest = Math.max(longest, Math.min(countOf(dueBy(at)), limit()));
+    const [first] = run;
+    if (first) longestWait = Math.max(longestWait, Math.min(at + PERIOD_MS - first.at, wait()));
+    run = [];
+    lastAt = Math.min(at + PERIOD_MS, at === arrivedIn ? arrivedAt : Infinity);
+  }
+  if (arrivals < thresholds.arrivals) return undefined;
+  lastAt = Math.max(lastAt, arrivedAt);
+  const due = dueBy(now);
+  return {
+    other,
+    calls: countOf(due),
+    limit: limit(),
+    dueFrom: due[0]?.at ?? now,
+    share: Math.min(1, events / Math.max(1, calls)),
+  };
+}

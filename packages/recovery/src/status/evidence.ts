@@ -1,0 +1,125 @@
+import { OUTCOMES } from '@call-webhooks/core';
+import {
+  counterParts,
+  type EventState,
+  type OutcomeRow,
+  type SeenProcess,
+} from '@call-webhooks/core/stores';
+import type { ReconcileReport } from './reconcile-report.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/** Counters by the time at which their period begins; milliseconds since the epoch. */
+export type CountersAt = ReadonlyMap<number, Readonly<Record<string, number>>>;
+
+/** All that a status is judged by. It says the same whenever it is judged. */
+export interface Evidence {
+  /** Milliseconds since the epoch, by the store's clock. */
+  readonly now: number;
+  readonly thresholds: Thresholds;
+  readonly marks: Readonly<Record<string, number>>;
+  /** Of each minute of the last 26 hours. */
+  readonly minutes: CountersAt;
+  /** Of every ten minutes of the last 26 hours. */
+  readonly times: CountersAt;
+  /** Of every ten minutes of the last 8 days. */
+  readonly arrivals: CountersAt;
+  /** Deliveries of the last 26 hours that the service sends again (`isOpenFailure`), the oldest first. */
+  readonly failures: readonly OutcomeRow[];
+  readonly processes: readonly SeenProcess[];
+  /** What the store knows of the events of `keysToAsk`. */
+  readonly states: ReadonlyMap<string, EventState | undefined>;
+  /** For how long the store knows a handled event; milliseconds. */
+  readonly rememberFor: number;
+  readonly reconciled: readonly ReconcileReport[];
+  readonly expect?: readonly string[] | undefined;
+}
+
+/** One event name of one tenant, whose deliveries were verified. */
+export interface SeenEvent {
+  /** Empty without tenants. */
+  readonly tenant: string;
+  readonly eventName: string;
+  /** When a delivery came last, and which secret verified it. */
+  readonly arrivedAt: number;
+  readonly secretId: string;
+  /** When one was acknowledged last, and when one was not; 0 if never. */
+  readonly acknowledgedAt: number;
+  readonly failedAt: number;
+}
+
+/** What a process counts beyond its first 100 tenants or event names. */
+export const OTHERS = '*';
+
+/** Identifies an event name of a tenant. */
+export const eventId = ({ tenant, eventName }: Pick<SeenEvent, 'tenant' | 'eventName'>): string =>
+  JSON.stringify([tenant, eventName]);
+
+/** The events that the marks tell of, by `eventId`. */
+export function seenEvents({
+  marks,
+  expect,
+}: Pick<Evidence, 'marks' | 'expect'>): ReadonlyMap<string, SeenEvent> {
+  const found = new Map<string, SeenEvent>();
+  for (const [name, at] of Object.entries(marks)) {
+    const [result, tenant = '', eventName = '', secretId = ''] = counterParts(name);
+    if (result !== 'ack' && result !== 'failed') continue;
+    if (expect && !expect.includes(eventName)) continue;
+    const id = eventId({ tenant, eventName });
+    const one = found.get(id) ?? { ...NEVER, tenant, eventName };
+    found.set(id, {
+      ...one,
+      ...(at > one.arrivedAt && { arrivedAt: at, secretId }),
+      ...(result === 'ack'
+        ? { acknowledgedAt: Math.max(one.acknowledgedAt, at) }
+        : { failedAt: Math.max(one.failedAt, at) }),
+    });
+  }
+  return found;
+}
+
+/** The tenants of which verified deliveries have arrived, by name. */
+export function tenantsOf(marks: Evidence['marks']): readonly string[] {
+  const tenants = new Set([...seenEvents({ marks }).values()].map(({ tenant }) => tenant));
+  tenants.delete('');
+  return [...tenants].sort();
+}
+
+const NEVER = { arrivedAt: 0, secretId: '', acknowledgedAt: 0, failedAt: 0 };
+
+/** Values in groups, in the order in which each group came first. */
+export function groupedBy<Value>(
+  values: Iterable<Value>,
+  keyOf: (value: Value) => string,
+): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
+}
+
+/** These have a rule of their own, since they name no event. */
+export const REJECTIONS = [
+  'signature-mismatch',
+  'timestamp-out-of-tolerance',
+  'body-already-parsed',
+  'secret-unavailable',
+] as const;
+
+/** Whether the service was not told that it is done, and retries. Nobody retries a replay. */
+export const isOpenFailure = ({ source, late, outcome }: OutcomeRow): boolean =>
+  source === 'webhook' &&
+  late !== true &&
+  OUTCOMES[outcome].service === 'retried' &&
+  outcome !== 'replayed' &&
+  !(REJECTIONS as readonly string[]).includes(outcome);
+
+/** A sum of what was counted. */
+export const sumOf = (counts: Iterable<number>): number => {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
+};

@@ -1,0 +1,161 @@
+import type { OutcomeCode } from '@call-webhooks/core';
+import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
+import { eventId, groupedBy, type Evidence, type SeenEvent } from './evidence.ts';
+import type { Finding } from './findings.ts';
+import type { Thresholds } from './thresholds.ts';
+
+/** An event that failed, or deliveries without a key, which nobody can tell apart. */
+interface FailedEvent {
+  readonly key: string | undefined;
+  readonly tenant: string;
+  readonly eventName: string;
+  /** The first and the last failure. */
+  firstAt: number;
+  lastAt: number;
+  rows: number;
+  attempt: number;
+  attemptsLeft: number | undefined;
+  outcome: OutcomeCode;
+}
+
+/** The interval at which the service retries; milliseconds. */
+const RETRY_MS = 300_000;
+/** More events than this are not asked for: some of them say as much as all. */
+const MAX_ASKED = 200;
+
+/** @param rows the oldest first */
+function failedEvents(
+  rows: readonly OutcomeRow[],
+  { unnamedPause }: Thresholds,
+): readonly FailedEvent[] {
+  const found = new Map<string, FailedEvent>();
+  for (const row of rows) {
+    const { key, tenant = '', eventName = '', at, attempt = 1, attemptsLeft, outcome } = row;
+    const id = key === undefined ? JSON.stringify([tenant, eventName, outcome]) : `key ${key}`;
+    const one = found.get(id);
+    if (!one || (key === undefined && at - one.lastAt > unnamedPause)) {
+      const times = { firstAt: at, lastAt: at, rows: 1 };
+      found.set(id, { key, tenant, eventName, ...times, attempt, attemptsLeft, outcome });
+      continue;
+    }
+    one.lastAt = Math.max(one.lastAt, at);
+    one.firstAt = Math.min(one.firstAt, at);
+    one.rows += 1;
+    one.attempt = Math.max(one.attempt, attempt);
+    // Unknown when the store failed.
+    one.attemptsLeft = attemptsLeft ?? one.attemptsLeft;
+    one.outcome = outcome;
+  }
+  return [...found.values()];
+}
+
+type Asked = Pick<Evidence, 'now' | 'thresholds' | 'failures' | 'rememberFor'>;
+
+/** Failed events whose retry failed as well, and failed events whose retry is overdue. */
+function openEvents({ now, thresholds, failures, rememberFor }: Asked) {
+  const all = failedEvents(failures, thresholds);
+  const named = all.filter(({ key }) => key !== undefined);
+  const isRecent = ({ lastAt }: FailedEvent) => now - lastAt <= thresholds.overdueAfter;
+  const wasRetried = ({ attempt, firstAt, lastAt }: FailedEvent) =>
+    attempt >= 2 || lastAt - firstAt >= thresholds.retriedAfter;
+  return {
+    retried: named
+      .filter((one) => isRecent(one) && wasRetried(one))
+      .sort((one, other) => one.firstAt - other.firstAt)
+      .slice(0, MAX_ASKED),
+    overdue: named
+      .filter((one) => !isRecent(one) && now - one.lastAt < rememberFor)
+      .slice(-MAX_ASKED),
+    unnamed: all.filter((one) => one.key === undefined && isRecent(one)),
+  };
+}
+
+/** The keys of events about which a judge wants to know what the store does. */
+export function keysOfFailures(asked: Asked): readonly string[] {
+  const { retried, overdue } = openEvents(asked);
+  return [...retried, ...overdue].flatMap(({ key }) => key ?? []);
+}
+
+/** Events that the service is about to give up, or that became dead letters. */
+export function findFailing(
+  evidence: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+): readonly Finding[] {
+  const { thresholds, states } = evidence;
+  const { retried, unnamed } = openEvents(evidence);
+  const isOpen = ({ key = '' }: FailedEvent) => {
+    const state = states.get(key);
+    return state === 'failed' || state === undefined;
+  };
+  const isFailing = (one: FailedEvent) => {
+    const took = one.lastAt - one.firstAt;
+    if (one.attempt >= 3 || took >= 2 * thresholds.retriedAfter) return true;
+    // Two failures in a row are normal for one event of many. Not if all others of its name fail too.
+    const firstAt = took < thresholds.retriedAfter ? one.lastAt - RETRY_MS : one.firstAt;
+    return (seen.get(eventId(one))?.acknowledgedAt ?? 0) <= firstAt;
+  };
+  const failing = [
+    ...retried.filter((one) => isOpen(one) && isFailing(one)),
+    ...unnamed.filter(
+      (one) => one.rows >= 3 && one.lastAt - one.firstAt >= 2 * thresholds.retriedAfter,
+    ),
+  ];
+  const found = [...groupedBy(failing, eventId).values()].map((events): Finding => {
+    const [{ tenant, eventName, firstAt, lastAt, outcome, key, ...oldest }] = events.sort(
+      (one, other) => one.firstAt - other.firstAt,
+    ) as [FailedEvent];
+    return {
+      what: 'failing-events',
+      kind: 'failing',
+      urgent: events.some(({ attemptsLeft }) => (attemptsLeft ?? 0) === 0),
+      ...{ tenant, eventName, since: firstAt, count: events.length },
+      lastAt,
+      outcome,
+      failures: Math.max(oldest.attempt, oldest.rows),
+      isKnown: key !== undefined,
+    };
+  });
+  return [...found, ...deadLettered(evidence, found)];
+}
+
+function deadLettered(
+  { now, minutes, thresholds }: Evidence,
+  failing: readonly Finding[],
+): readonly Finding[] {
+  const found = new Map<string, { since: number; count: number }>();
+  for (const [at, counters] of minutes) {
+    if (at <= now - thresholds.deadLettersFor) continue;
+    for (const [name, count] of Object.entries(counters)) {
+      const [kind, source, outcome, eventName = ''] = counterParts(name);
+      if ((kind !== 'outcome' && kind !== 'late') || outcome !== 'dead-lettered') continue;
+      if (source !== 'webhook' && source !== 'queue') continue;
+      const one = found.get(eventName) ?? { since: at, count: 0 };
+      found.set(eventName, { since: Math.min(one.since, at), count: one.count + count });
+    }
+  }
+  return [...found]
+    .filter(([name]) => !failing.some(({ eventName }) => eventName === name))
+    .map(([eventName, of]) => ({
+      ...{ what: 'dead-letters', kind: 'failing', urgent: false, tenant: '', eventName },
+      ...of,
+    }));
+}
+
+/** Events that failed and were not sent again, while others of their name arrive. */
+export function findGivenUp(
+  evidence: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+): readonly Finding[] {
+  const { states, thresholds } = evidence;
+  const givenUp = openEvents(evidence).overdue.filter(
+    (one) =>
+      states.get(one.key ?? '') === 'failed' &&
+      (seen.get(eventId(one))?.arrivedAt ?? 0) > one.lastAt + thresholds.overdueAfter,
+  );
+  return [...groupedBy(givenUp, eventId).values()].map((events): Finding => {
+    const [{ tenant, eventName }] = events as [FailedEvent];
+    const since = Math.min(...events.map(({ firstAt }) => firstAt));
+    const of = { tenant, eventName, since, count: events.length };
+    return { what: 'given-up', kind: 'missed', urgent: false, ...of };
+  });
+}

@@ -1,0 +1,69 @@
+import type { OutcomeCode } from '@call-webhooks/core';
+import type { SeenEvent } from './evidence.ts';
+import type { Attention } from './types.ts';
+
+/** What a rule has found. `words.ts` says it in words. */
+export type Finding = Pick<Attention, 'kind' | 'urgent' | 'by' | 'since' | 'count'> & {
+  /** Empty without tenants, and if it concerns all of them. */
+  readonly tenant: string;
+  /** Empty if it concerns every event, or nobody can tell which. */
+  readonly eventName: string;
+} & Facts;
+
+type Facts =
+  | { readonly what: 'store-down'; readonly error: string }
+  | { readonly what: 'log-unreadable'; readonly error: string }
+  | {
+      readonly what: 'failing-events';
+      readonly lastAt: number;
+      readonly outcome: OutcomeCode;
+      /** How often the oldest one failed. */
+      readonly failures: number;
+      /** Whether these are known events, and not deliveries that nobody can tell apart. */
+      readonly isKnown: boolean;
+    }
+  | { readonly what: 'dead-letters' }
+  | { readonly what: 'given-up' }
+  | { readonly what: 'retry-overdue' }
+  | { readonly what: 'usual-hours' }
+  | { readonly what: 'stuck' }
+  | {
+      readonly what: 'calls-due';
+      /** The event that the calls are known by. */
+      readonly other: string;
+      /** When the first of these calls came. */
+      readonly dueFrom: number;
+      /** How many of 100 calls have the event. */
+      readonly percent: number;
+    }
+  | {
+      readonly what: 'rejected-events';
+      readonly outcome: OutcomeCode;
+      /** The events that have not arrived since. */
+      readonly events: readonly SeenEvent[];
+    }
+  | {
+      readonly what: 'rejected-only';
+      readonly outcome: OutcomeCode;
+      /** Whether the tenant, or a receiver without tenants, has ever had a verified delivery. */
+      readonly isKnown: boolean;
+      /** How many tenants of which no delivery was ever verified. */
+      readonly unknownTenants: number;
+    }
+  | {
+      readonly what: 'reconciled';
+      readonly at: number;
+      readonly until: number;
+      readonly isDryRun: boolean;
+    }
+  | {
+      readonly what: 'slow';
+      readonly of: number;
+      readonly ackWithin: number;
+      /** The 95th percentiles, milliseconds; absent if nothing was measured. */
+      readonly p95: {
+        readonly delivery?: number | undefined;
+        readonly handler?: number | undefined;
+        readonly store?: number | undefined;
+      };
+    };

@@ -1,0 +1,109 @@
+import { systemClock } from '@call-webhooks/client';
+import {
+  COUNTER_SERIES,
+  type CounterSeries,
+  type OutcomeLog,
+  type OutcomeRow,
+} from '@call-webhooks/core/stores';
+import { inTime } from '../store-calls.ts';
+import { isOpenFailure, OTHERS, tenantsOf, type CountersAt, type Evidence } from './evidence.ts';
+import { keysToAsk } from './judge.ts';
+import { parsedReports, reportsName, type ReconcileReport } from './reconcile-report.ts';
+import { THRESHOLDS } from './thresholds.ts';
+import type { StatusStore } from './types.ts';
+
+const DAY_MS = 86_400_000;
+/** How long a store may take for one call; milliseconds. */
+const CALL_MS = 10_000;
+/** Failures that are looked at, the newest first, and batches of one page. */
+const MAX_FAILURES = 5_000;
+const BATCHES = 200;
+
+/** What `status` is asked for. */
+interface Asked {
+  readonly expect?: readonly string[] | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** Reads what the log of a store knows. */
+export async function loadEvidence(
+  store: StatusStore,
+  log: OutcomeLog,
+  { expect, now: givenNow }: Asked,
+): Promise<Evidence> {
+  const { now: storeNow, marks } = await ask('marks of the log', () => log.marks());
+  const now = givenNow?.() ?? storeNow;
+  const since = now - THRESHOLDS.lookBack;
+  const counts = (series: CounterSeries, from: number, prefix?: string) =>
+    countersAt(log, series, [from, now + THRESHOLDS.clockDifference], prefix);
+  const [outcomes, late, rejected, times, arrivals, failures, processes, reconciled] =
+    await Promise.all([
+      counts('minutes', since, 'outcome/'),
+      counts('minutes', now - THRESHOLDS.deadLettersFor, 'late/'),
+      counts('minutes', since, 'rejected/'),
+      counts('times', since),
+      counts('arrivals', now - 8 * DAY_MS),
+      readFailures(log, since),
+      ask('processes of the log', () => log.processes()),
+      loadReports(store, marks),
+    ]);
+  const known = [store.rememberFor, ...processes.map(({ rememberFor }) => rememberFor)];
+  const rememberFor = Math.min(...known.flatMap((ms) => ms ?? []), 30 * DAY_MS);
+  const gathered = {
+    ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, expect },
+    ...{ minutes: merged(outcomes, late, rejected), times, arrivals, failures },
+  };
+  const keys = store.peek ? keysToAsk(gathered) : [];
+  const found = keys.length > 0 ? await ask('peek()', async () => store.peek?.(keys)) : [];
+  return { ...gathered, states: new Map(keys.map((key, index) => [key, found?.[index]])) };
+}
+
+const ask = <T>(what: string, call: () => Promise<T>): Promise<T> =>
+  inTime(`${what} of the store`, call, CALL_MS, systemClock);
+
+/** @param times the first and the last one; milliseconds since the epoch */
+async function countersAt(
+  log: OutcomeLog,
+  series: CounterSeries,
+  [since, until]: readonly [number, number],
+  prefix?: string,
+): Promise<CountersAt> {
+  const { periodMs } = COUNTER_SERIES[series];
+  const [first, last] = [Math.floor(since / periodMs), Math.floor(until / periodMs)];
+  const counts = await ask('counters', () => log.counts(series, first, last, prefix));
+  return new Map([...counts].map(([period, counters]) => [period * periodMs, counters]));
+}
+
+function merged(...all: readonly CountersAt[]): CountersAt {
+  const found = new Map<number, Record<string, number>>();
+  for (const counters of all)
+    for (const [at, counts] of counters) found.set(at, { ...found.get(at), ...counts });
+  return found;
+}
+
+/** @returns the oldest first */
+async function readFailures(log: OutcomeLog, since: number): Promise<readonly OutcomeRow[]> {
+  const found: OutcomeRow[] = [];
+  for (let before: string | undefined; ;) {
+    const query = { only: 'failures', since, before, batches: BATCHES } as const;
+    const page = await ask('failures of the log', () => log.read(query));
+    found.push(...page.rows.filter(isOpenFailure));
+    before = page.before;
+    if (before === undefined || found.length >= MAX_FAILURES) break;
+  }
+  return found.sort((one, other) => one.at - other.at);
+}
+
+/** Of receivers without tenants, and of each tenant of which deliveries come. */
+async function loadReports(
+  store: StatusStore,
+  marks: Evidence['marks'],
+): Promise<readonly ReconcileReport[]> {
+  if (!store.loadCursor) return [];
+  const tenants = tenantsOf(marks).filter((tenant) => tenant !== OTHERS);
+  const reports = [undefined, ...tenants].map(async (tenant) => {
+    const text = await ask('loadCursor()', async () => store.loadCursor?.(reportsName(tenant)));
+    return parsedReports(text, tenant);
+  });
+  return (await Promise.all(reports)).flat();
+}

@@ -1,0 +1,127 @@
+import { counterParts } from '@call-webhooks/core/stores';
+import { dueCalls, PERIOD_MS, type Arrivals, type DueCalls } from './due-calls.ts';
+import { eventId, groupedBy, OTHERS, type Evidence, type SeenEvent } from './evidence.ts';
+import type { Finding } from './findings.ts';
+
+/** By how much a failure may be older than the last success and still be the last thing that happened. */
+const SAME_TIME_MS = 30_000;
+
+/** The last delivery of an event failed, and its retry did not come. */
+export function findOverdue(
+  evidence: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+): readonly Finding[] {
+  const { now, thresholds } = evidence;
+  return [...seen.values()]
+    .filter((event) => {
+      const { failedAt, acknowledgedAt, arrivedAt } = event;
+      if (failedAt === 0 || failedAt < acknowledgedAt - SAME_TIME_MS) return false;
+      return now - arrivedAt > thresholds.overdueAfter && !wasSettled(event, evidence);
+    })
+    .map(({ tenant, eventName, arrivedAt }) => ({
+      ...{ what: 'retry-overdue', kind: 'silent', urgent: true, by: 'retries' },
+      ...{ tenant, eventName, since: arrivedAt, count: 1 },
+    }));
+}
+
+/** The key of the failure of an event that came last, for `keysToAsk`. */
+export const lastFailureOf = (
+  { tenant, eventName }: Pick<SeenEvent, 'tenant' | 'eventName'>,
+  { failures }: Pick<Evidence, 'failures'>,
+) =>
+  failures.findLast((row) => (row.tenant ?? '') === tenant && (row.eventName ?? '') === eventName);
+
+/** A process that was killed may not have logged a success. The store knows it. */
+function wasSettled(event: SeenEvent, evidence: Evidence): boolean {
+  const row = lastFailureOf(event, evidence);
+  if (row?.key === undefined || evidence.now - row.at >= evidence.rememberFor) return false;
+  const state = evidence.states.get(row.key);
+  return state === 'handled' || state === 'dead-lettered';
+}
+
+/** What the history says about the events. */
+export interface Histories {
+  /** The calls of which an event is due, by `eventId`. Absent where nobody can tell. */
+  readonly due: ReadonlyMap<string, readonly DueCalls[]>;
+  /** The periods of each tenant, the oldest first. */
+  readonly periods: ReadonlyMap<string, readonly Arrivals[]>;
+}
+
+export function histories(evidence: Evidence, seen: ReadonlyMap<string, SeenEvent>): Histories {
+  const periods = arrivalsOf(evidence);
+  const due = new Map<string, readonly DueCalls[]>();
+  for (const [tenant, own] of groupedBy(seen.values(), ({ tenant }) => tenant)) {
+    if (tenant === OTHERS) continue;
+    const names = own.map(({ eventName }) => eventName);
+    for (const event of own)
+      due.set(eventId(event), dueCalls(periods.get(tenant) ?? [], event, names, evidence));
+  }
+  return { due, periods };
+}
+
+function arrivalsOf({ arrivals }: Evidence): ReadonlyMap<string, readonly Arrivals[]> {
+  const found = new Map<string, Map<number, Map<string, number>>>();
+  for (const [at, counters] of arrivals)
+    for (const [name, count] of Object.entries(counters)) {
+      const [eventName = '', tenant = ''] = counterParts(name);
+      const periods = found.get(tenant) ?? new Map<number, Map<string, number>>();
+      found.set(tenant, periods);
+      const counts = periods.get(at) ?? new Map<string, number>();
+      periods.set(at, counts);
+      counts.set(eventName, (counts.get(eventName) ?? 0) + count);
+    }
+  return new Map(
+    [...found].map(([tenant, periods]) => [
+      tenant,
+      [...periods].map(([at, counts]) => ({ at, counts })).sort((one, other) => one.at - other.at),
+    ]),
+  );
+}
+
+/** Calls go on, and an event of them does not come. */
+export function findDue(
+  seen: ReadonlyMap<string, SeenEvent>,
+  { due }: Histories,
+): readonly Finding[] {
+  return [...seen.values()].flatMap((event): readonly Finding[] => {
+    const silence = due.get(eventId(event))?.find(({ calls, limit }) => calls >= limit);
+    if (!silence) return [];
+    const { tenant, eventName, arrivedAt } = event;
+    const { other, calls, dueFrom, share } = silence;
+    return [
+      {
+        ...{ what: 'calls-due', kind: 'silent', by: 'other-events', urgent: share >= 0.9 },
+        ...{ tenant, eventName, since: arrivedAt, count: calls, other, dueFrom },
+        percent: Math.round(share * 100),
+      },
+    ];
+  });
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** Nothing of a tenant comes, and much came in the same hours of the week before. */
+export function findUnusualSilence(
+  { now, thresholds }: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+  { periods }: Histories,
+): readonly Finding[] {
+  const found: Finding[] = [];
+  for (const [tenant, own] of groupedBy(seen.values(), ({ tenant }) => tenant)) {
+    const since = Math.max(...own.map(({ arrivedAt }) => arrivedAt));
+    if (tenant === OTHERS || now - since < thresholds.nothingFor) continue;
+    const usual = new Map<string, number>();
+    const from = Math.floor(since / PERIOD_MS) * PERIOD_MS - WEEK_MS;
+    const until = Math.floor(now / PERIOD_MS) * PERIOD_MS - WEEK_MS;
+    for (const { at, counts } of periods.get(tenant) ?? [])
+      if (at > from && at < until)
+        for (const [name, count] of counts) usual.set(name, (usual.get(name) ?? 0) + count);
+    const calls = Math.max(0, ...usual.values());
+    if (calls < thresholds.usualCalls) continue;
+    found.push({
+      ...{ what: 'usual-hours', kind: 'silent', by: 'usual-hours', urgent: false },
+      ...{ tenant, eventName: '', since, count: calls },
+    });
+  }
+  return found;
+}

@@ -1,0 +1,54 @@
+import { shownTime } from './times.ts';
+import type { Attention, EventStatus, Status } from './types.ts';
+import { code } from './words.ts';
+
+/**
+ * A status in one line, as the console and the command line show it: "All 3 events arrive.", "Quiet since
+ * Friday 18:03 UTC." or "2 things need attention: …".
+ * @returns one sentence or more in Markdown
+ * @example
+ * console.log(statusLine(await status({ store })));
+ */
+export function statusLine({ at, attention, events, unknown }: Status): string {
+  if (attention.length > 0) {
+    const things =
+      attention.length === 1 ? '1 thing needs' : `${String(attention.length)} things need`;
+    return `${things} attention: ${attention.map(shortly).join('; ')}.`;
+  }
+  if (unknown !== undefined) return `Unknown: ${unknown}`;
+  const arrived = events.flatMap(({ arrivedAt }) => arrivedAt ?? []);
+  if (arrived.length === 0) return 'No delivery has arrived in the last 30 days.';
+  const arriving = events.filter(({ state }) => state === 'arrives');
+  if (arriving.length === 0) return `Quiet since ${shownTime(Math.max(...arrived), at)}.`;
+  if (arriving.length === events.length)
+    return events.length === 1
+      ? `${nameOf(events[0] as EventStatus)} arrives.`
+      : `All ${String(events.length)} events arrive.`;
+  const others = events
+    .filter(({ state }) => state !== 'arrives')
+    .map((event) => `${nameOf(event)} ${lastOf(event, at)}`);
+  return `${String(arriving.length)} of ${String(events.length)} events arrive; ${others.join('; ')}.`;
+}
+
+const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>
+  code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
+
+const lastOf = ({ arrivedAt }: EventStatus, at: number) =>
+  arrivedAt === undefined ? 'has never arrived' : `arrived last at ${shownTime(arrivedAt, at)}`;
+
+const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofEvent: string, ofAll: string]> = {
+  failing: ['is failing', 'deliveries fail'],
+  silent: ['has stopped arriving', 'nothing arrives'],
+  rejected: ['cannot be verified', 'deliveries cannot be verified'],
+  missed: ['was missed', 'events were missed'],
+  stuck: ['waits in the queue', 'jobs wait in the queue'],
+  slow: ['is slow', 'deliveries are slow'],
+};
+
+function shortly({ kind, urgent, tenant, eventName }: Attention): string {
+  if (kind === 'store')
+    return urgent ? 'the store does not answer' : 'the outcome log cannot be read';
+  const [ofEvent, ofAll] = SHORT[kind];
+  if (eventName !== undefined) return `${nameOf({ tenant, eventName })} ${ofEvent}`;
+  return tenant === undefined ? ofAll : `${ofAll} of ${tenant}`;
+}

@@ -1,0 +1,57 @@
+import { systemClock } from '@call-webhooks/client';
+import { checkOptions, docsUrl, loggedError, option } from '@call-webhooks/core/internal';
+import { inTime } from '../store-calls.ts';
+import type { Finding } from './findings.ts';
+import { judge } from './judge.ts';
+import { loadEvidence } from './load.ts';
+import type { Status, StatusOptions, StatusStore } from './types.ts';
+import { inWords } from './words.ts';
+
+/** As long as a receiver waits for its store by default; milliseconds. */
+const PING_MS = 2_000;
+
+const rules = () => ({
+  store: option.object<StatusStore>(),
+  expect: option.optional(option.object<readonly string[]>('includes')),
+  now: option.optional(option.function<() => number>()),
+});
+
+/**
+ * Says which events are in danger of being paused or have stopped arriving, and what else needs attention, with
+ * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the
+ * service. What the data cannot decide is said to be unknown.
+ * @returns never rejects because of the store: that it does not answer is a result too
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const { attention } = await status({ store });
+ * for (const { text, fix } of attention) console.log(`${text} ${fix}`);
+ */
+export async function status(options: StatusOptions): Promise<Status> {
+  const docs = docsUrl('status.md');
+  const { store, expect, now } = checkOptions('status', rules(), options, docs);
+  const at = () => now?.() ?? Date.now();
+  try {
+    if (store.ping)
+      await inTime('ping() of the store', async () => store.ping?.(), PING_MS, systemClock);
+  } catch (error) {
+    return trouble('store-down', error, at());
+  }
+  const { log } = store;
+  if (!log) return { at: at(), ...NOTHING, unknown: 'The store keeps no outcome log.' };
+  try {
+    return judge(await loadEvidence(store, log, { expect, now }));
+  } catch (error) {
+    return trouble('log-unreadable', error, at());
+  }
+}
+
+const NOTHING = { attention: [], events: [], notes: [] };
+
+function trouble(what: 'store-down' | 'log-unreadable', error: unknown, at: number): Status {
+  const { text } = loggedError(error);
+  const of = { kind: 'store', tenant: '', eventName: '', since: at, count: 1 } as const;
+  const finding = { what, ...of, urgent: what === 'store-down', error: text } as Finding;
+  const unknown =
+    what === 'store-down' ? 'The store does not answer.' : 'The outcome log cannot be read.';
+  return { ...NOTHING, at, attention: [inWords(finding, at)], unknown };
+}

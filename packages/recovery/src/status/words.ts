@@ -1,0 +1,147 @@
+import { OUTCOMES } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
+import type { Finding } from './findings.ts';
+import { shownDuration, shownTime } from './times.ts';
+import type { Attention } from './types.ts';
+
+/** What is said about a finding: what happened, and what to do. */
+interface Words {
+  readonly text: string;
+  readonly fix: string;
+}
+
+type Of<What> = Extract<Finding, { what: What }>;
+
+const RULE =
+  "Look at the rule in the service's web application, under Rules. Resume it, then run reconcile.";
+
+/** All that `status` says about findings, in every place where it is shown. */
+const WORDS: {
+  [What in Finding['what']]: (finding: Of<What>, at: (time: number) => string) => Words;
+} = {
+  'store-down': ({ error }) => ({
+    text: `The store does not answer, so every delivery is rejected with 503: ${error}`,
+    fix: OUTCOMES['store-unavailable'].fix,
+  }),
+  'log-unreadable': ({ error }) => ({
+    text: `The outcome log of the store cannot be read, so nobody can tell which events arrive: ${error}`,
+    fix: "Check the store's server. Deliveries do not wait for the log, and may go on.",
+  }),
+  'failing-events': (
+    { eventName, failures, count, since, lastAt, outcome, urgent, isKnown },
+    at,
+  ) => {
+    const what = eventName === '' ? 'Deliveries fail' : `${code(eventName)} is failing`;
+    const evidence = isKnown
+      ? `${count === 1 ? 'an event' : `the oldest of ${events(count)}`} failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
+      : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt)}.`;
+    const meaning = urgent
+      ? 'The service retries about every 5 minutes, a limited number of times, and then pauses the rule.'
+      : 'After its last attempt, an event goes to the dead letters, so the rule is not in danger.';
+    return {
+      text: `${what} (${code(outcome)}): ${evidence} ${meaning}`,
+      fix: OUTCOMES[outcome].fix,
+    };
+  },
+  'dead-letters': ({ eventName, count, since }, at) => ({
+    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}. The rule is not in danger.`,
+    fix: 'Look at the dead letters, fix the cause, and redrive them.',
+  }),
+  'retry-overdue': ({ eventName, since }, at) => ({
+    text: `The last delivery of ${code(eventName)} failed at ${at(since)}, and its retry has not come. The rule is probably paused, or requests no longer reach the receiver.`,
+    fix: RULE,
+  }),
+  'calls-due': ({ eventName, since, count, other, percent, urgent }, at) => ({
+    text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} arrived for ${calls(count)} that should have it by now. Usually, ${String(percent)} % of the calls have it. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
+    fix: RULE,
+  }),
+  'usual-hours': ({ since, count }, at) => ({
+    text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} came. On a holiday this is normal.`,
+    fix: `If calls are made now, look at the proxy, and at the rules in the service's web application. Resume them, then run reconcile.`,
+  }),
+  'rejected-events': ({ count, since, outcome, events: missing }, at) => ({
+    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), and ${missing.length === 1 ? 'an event has' : 'these events have'} not arrived since: ${missing
+      .map(
+        ({ eventName, arrivedAt, secretId }) =>
+          `${code(eventName)}, last at ${at(arrivedAt)}${secretId === '' ? '' : ` (${secretId})`}`,
+      )
+      .join('; ')}. After the last retry, the service pauses the rule.`,
+    fix: fixOfRejected(outcome),
+  }),
+  'rejected-only': ({ count, since, outcome, isKnown, unknownTenants }, at) => ({
+    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}). ${
+      isKnown
+        ? 'All known events have arrived since: these deliveries are those of an action whose secret is not configured, of another environment, or forged.'
+        : unknownTenants > 0
+          ? `They name ${unknownTenants === 1 ? 'a tenant' : `${String(unknownTenants)} tenants`} of which no delivery was ever verified.`
+          : 'No delivery was ever verified.'
+    }`,
+    fix: fixOfRejected(outcome),
+  }),
+  'given-up': ({ eventName, count, since }, at) => ({
+    text: `${events(count, eventName)} failed since ${at(since)} and ${count === 1 ? 'was' : 'were'} not sent again, although others arrive.`,
+    fix: 'Run reconcile: it runs them again.',
+  }),
+  reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
+    text: `The reconcile of ${at(ranAt)} found ${events(count, eventName)} that no delivery had come for, of calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
+    fix: `${isDryRun ? 'Nothing was run: reconcile without dryRun to run them. ' : ''}Look at the rule in the service's web application, under Rules.`,
+  }),
+  stuck: ({ count, since }, at) => ({
+    text: `${deliveries(count)} ${count === 1 ? 'was' : 'were'} queued since ${at(since)}, and no job has ended since. The service is told that these are done, so nobody sends them again.`,
+    fix: 'Check that a worker runs and reaches the queue: its health() says so.',
+  }),
+  slow: ({ eventName, count, of, since, ackWithin, p95 }, at) => ({
+    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than half of \`ackWithin\` (${shownDuration(ackWithin)}). The 95th percentiles are: ${[
+      ['whole delivery', p95.delivery],
+      ['handler', p95.handler],
+      ['store', p95.store],
+    ]
+      .flatMap(([name, ms]) =>
+        typeof ms === 'number' ? `${String(name)} ${shownDuration(ms)}` : [],
+      )
+      .join(', ')}.`,
+    fix: 'Find out what the slower of the two waits for. A handler that needs so long belongs in a queue.',
+  }),
+};
+
+function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
+  if (outcome !== 'signature-mismatch') return OUTCOMES[outcome].fix;
+  return 'If a secret was rotated, or an action created, configure its secret. Forged requests cause this message, too.';
+}
+
+/** Where the docs explain a kind. */
+const ANCHORS = {
+  store: 'store',
+  failing: 'failing',
+  silent: 'silent',
+  rejected: 'rejected',
+  missed: 'missed',
+  stuck: 'stuck',
+  slow: 'slow',
+} as const satisfies Record<Attention['kind'], string>;
+
+/** @param now milliseconds since the epoch */
+export function inWords(finding: Finding, now: number): Attention {
+  const { kind, urgent, by, tenant, eventName, since, count } = finding;
+  const say = WORDS[finding.what] as (finding: Finding, at: (time: number) => string) => Words;
+  const { text, fix } = say(finding, (time) => shownTime(time, now));
+  return {
+    kind,
+    urgent,
+    ...(by && { by }),
+    ...(tenant !== '' && { tenant }),
+    ...(eventName !== '' && { eventName }),
+    ...{ since, count, text, fix, docs: docsUrl(`status.md#${ANCHORS[kind]}`) },
+  };
+}
+
+/** A name in Markdown. */
+export const code = (name: string): string => `\`${name.replaceAll('`', "'")}\``;
+
+const numbered = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const calls = (count: number) => numbered(count, 'call');
+const deliveries = (count: number) => numbered(count, 'delivery', 'deliveries');
+const times = (count: number) => numbered(count, 'time');
+const events = (count: number, eventName?: string) =>
+  numbered(count, eventName === undefined ? 'event' : `${code(eventName)} event`);
