@@ -96,6 +96,7 @@ export function durableObjectStore(
   }
 
   return {
+    name: 'Durable Objects',
     rememberFor,
     async admit({ webhookId, key, group, replayUntil, ...claim }) {
       const stored: StoredClaim = {

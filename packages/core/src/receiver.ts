@@ -16,7 +16,7 @@ import { type Logger, safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
 import type { ReceiverParts } from './run-event.ts';
 import { providedKeys, type SecretProvider, TenantKeys } from './signature/secret-provider.ts';
-import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
+import { fixedKeys, isSecretMissing, keysOf, LastVerified } from './signature/secrets.ts';
 import { OutcomeWriter } from './store/outcome-writer.ts';
 import { StoreCalls } from './store/store-calls.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
@@ -150,7 +150,7 @@ function keysOfRequests(settings: Settings, deadlines: Deadlines): ReceiverParts
   const isProvider = typeof secret === 'function';
   const keySource = isProvider
     ? providedKeys(secret, deadlines, log)
-    : { ...fixedKeys(secret), hasVerified: false };
+    : { ...fixedKeys(secret), verified: new LastVerified() };
   const own = { keySource };
   return () => own;
 }

@@ -146,6 +146,7 @@ export function postgresStore(
   const sweeper = sweepingBeside(sweep, settings.logger);
 
   return {
+    name: 'Postgres',
     rememberFor,
     async admit({ webhookId, replayUntil, key, leaseMs, token, group, within = Infinity }) {
       const keepIdMs = Math.max(1, replayUntil - now());

@@ -151,6 +151,7 @@ export function redisStore(
   }
 
   return {
+    name: 'Redis',
     rememberFor,
     async admit(claim) {
       const reply = await admit(claim);

@@ -164,6 +164,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   }
 
   return {
+    name: 'SQLite',
     rememberFor,
     async admit(claim) {
       const webhookId = storedKey(claim.webhookId);

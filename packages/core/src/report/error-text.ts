@@ -93,6 +93,9 @@ function told(value: unknown, redact: Redactor): string {
   return `a thrown object${names.length > 0 ? redact(` with ${names.join(', ')}`) : ''}`;
 }
 
+/** Frames that nobody can do anything about: ours, and those of Node. */
+const FOREIGN_FRAME = /[\\/]node_modules[\\/]@call-webhooks[\\/]|[( ]node:internal\//;
+
 /** The frames of an error's stack. The paths of the user's own code stay. */
 function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
   if (typeof stack !== 'string') return '';
@@ -103,6 +106,7 @@ function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
     .slice(from, from + MAX_STACK_LENGTH)
     .split('\n')
     .filter((line) => /^\s+at .*(?::\d+:\d+|<anonymous>|native)\)?$/.test(line))
+    .filter((line) => !FOREIGN_FRAME.test(line))
     .slice(0, MAX_FRAMES)
     .map((line) => redact(line))
     .join('\n');

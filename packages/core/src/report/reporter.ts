@@ -155,6 +155,19 @@ function retrierOf({ outcome, source, webhookId }: Outcome) {
   return (isRetried && RETRIERS[source]) || 'nobody';
 }
 
+/** The service was told that the event failed, so the retry that it sends is no sign of trouble. */
+function logLateSuccess(outcome: Outcome, log: Logger): void {
+  const { outcome: code, late, durationMs, handlerMs = 0 } = outcome;
+  const seconds = (ms: number) => String(Math.round(ms / 100) / 10);
+  safeLogger(log).warn(
+    {
+      ...{ outcome: code, ...deliveryFields(outcome), late },
+      ...{ durationMs: Math.round(durationMs), docs: docsUrl('outcomes.md#deadline') },
+    },
+    `call-webhooks: the handler finished after its deadline: it took ${seconds(handlerMs)} s. The event is done, and the retry that the service sends will be a duplicate.`,
+  );
+}
+
 /** What identifies a delivery in log lines. */
 export type Identified = {
   readonly [Name in keyof Ids | 'attempt' | 'source']?: Outcome[Name] | undefined;
@@ -227,6 +240,7 @@ export class Reporter {
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log, maxAttempts);
     if (code === 'ignored') this.#logUnhandled(outcome, log);
+    if (late && code === 'handled') logLateSuccess(outcome, log);
     this.#writer?.add(outcome);
     const { onError, onOutcome } = this.#settings;
     // Copies: changes that a hook makes must not reach the response.
@@ -275,8 +289,8 @@ export class Reporter {
 
   /** The number of lines left out since the last one, or `undefined` to leave this one out too. */
   #suppressedLines({ outcome: code, tenant }: Outcome): number | undefined {
-    // A tenant that sends too much must not fill the log as well.
-    const isFlood = code === 'overloaded' && tenant !== undefined;
+    // A tenant that sends too much must not fill the log as well, nor must a store that is down.
+    const isFlood = code === 'store-unavailable' || (code === 'overloaded' && tenant !== undefined);
     if (!isFlood && !RATE_LIMITED.has(code)) return 0;
     const limit = this.#limits.get(code) ?? new LineLimit();
     this.#limits.set(code, limit);

@@ -8,7 +8,14 @@ import { LineLimit, type Logger } from '../report/logger.ts';
 import type { Redact } from '../report/redact.ts';
 import { isTenantName } from '../store/keys.ts';
 import type { Deadlines } from '../time.ts';
-import { generateSecret, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
+import {
+  generateSecret,
+  keysOf,
+  LastVerified,
+  type Key,
+  type KeySource,
+  type Secret,
+} from './secrets.ts';
 
 /** What a provider is asked for. */
 export interface SecretRequest {
@@ -72,7 +79,7 @@ const askInTime = (
 /** The keys that a provider returned. Deliveries that arrive together share one call. */
 class CachedKeys implements KeySource {
   mismatch: string | undefined;
-  hasVerified = false;
+  readonly verified = new LastVerified();
   readonly #load: LoadKeys;
   readonly #deadlines: Deadlines;
   readonly #log: SecretLog;

@@ -49,8 +49,43 @@ export interface KeySource {
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
   /** Why no key matched, if the reason is not the keys. */
   mismatch?: string | undefined;
-  /** Whether a delivery matched one of them since the start; `undefined`: nobody knows. */
-  hasVerified?: boolean | undefined;
+  /** When the secrets verified a delivery last since the start; absent if nobody notes it. */
+  readonly verified?: LastVerified | undefined;
+}
+
+/** A provider may give secrets new names at any time. */
+const MAX_NOTED = 100;
+
+/** When each secret verified a delivery last, since the start. */
+export class LastVerified {
+  /** By the ids of the secrets, the latest last; milliseconds since the epoch. */
+  readonly #times = new Map<string, number>();
+
+  note(id: string, now: number): void {
+    this.#times.delete(id);
+    this.#times.set(id, now);
+    if (this.#times.size <= MAX_NOTED) return;
+    const [oldest = ''] = this.#times.keys();
+    this.#times.delete(oldest);
+  }
+
+  /** @returns such as `crm 3 min ago, old not since the start`; `undefined` if none has verified any */
+  told(ids: readonly string[], now: number): string | undefined {
+    if (this.#times.size === 0) return undefined;
+    const ago = (id: string) => {
+      const time = this.#times.get(id);
+      return time === undefined ? 'not since the start' : `${shownAge(now - time)} ago`;
+    };
+    return ids.map((id) => `${id} ${ago(id)}`).join(', ');
+  }
+}
+
+/** Such as `40 s`, `3 min` or `26 h`. */
+function shownAge(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 90) return `${String(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${String(minutes)} min` : `${String(Math.round(minutes / 60))} h`;
 }
 
 /**

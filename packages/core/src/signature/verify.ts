@@ -54,13 +54,13 @@ export async function authenticate(
     for (const key of tried) {
       // Texts are compared, not the bytes they decode to: base64 has several spellings of one value.
       if (!equalText(await hmacBase64(key.hmac, head, body), signed.signature)) continue;
-      source.hasVerified = true;
+      source.verified?.note(key.id, now);
       const replayUntil = now + replayMemoryMs(toleranceSeconds);
       return { webhookId, timestamp, replayUntil, secretId: key.id };
     }
     tried = isRefreshed ? undefined : await source.refresh(webhookId, keys);
   }
-  throw mismatch(keys, source);
+  throw mismatch(keys, source, now);
 }
 
 /**
@@ -71,22 +71,27 @@ export async function authenticate(
 const replayMemoryMs = (toleranceSeconds: number): number =>
   (Math.max(2 * toleranceSeconds + 1, MIN_REPLAY_MEMORY_SECONDS) + CLOCK_SLACK_SECONDS) * 1_000;
 
-function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
-  const ids = keys.map((key) => key.id).join(', ');
+function mismatch(keys: readonly Key[], source: KeySource, now: number): WebhookError {
+  const names = keys.map((key) => key.id);
+  const ids = names.join(', ');
+  const verified = source.verified?.told(names, now);
   const none =
     keys.length === 1
       ? `The only configured secret (${ids}) does not match this signature.`
       : `None of the ${String(keys.length)} configured secrets (${ids}) matches this signature.`;
-  return new WebhookError('signature-mismatch', source.mismatch ?? `${none} ${hintFor(source)}`);
+  return new WebhookError(
+    'signature-mismatch',
+    source.mismatch ?? `${none} ${hintFor(source, verified)}`,
+  );
 }
 
 const ONE_EACH = 'each webhook action has its own, and so has the recording webhook';
 
 /** The body is not verified, so it can't tell which action sent it. */
-const hintFor = ({ hasVerified }: KeySource): string =>
-  hasVerified === false
+const hintFor = (source: KeySource, verified: string | undefined): string =>
+  source.verified && verified === undefined
     ? `No delivery was verified since the start, so the secret of this action may be missing: ${ONE_EACH}. Otherwise, check that nothing modifies the body.`
-    : `If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
+    : `${verified === undefined ? '' : `They verified a delivery last: ${verified}. `}If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
 
 /**
  * @returns Unix seconds

@@ -94,7 +94,9 @@ export class StoreCalls {
       if (isAnswer(answer)) return answer;
       throw new TypeError(`it returned an invalid answer to ${operation}`);
     } catch (error) {
-      const message = `The store failed: ${describeError(error)}`;
+      const { name } = this.#store;
+      const store = name === undefined ? 'The store' : `The store (${name})`;
+      const message = `${store} failed: ${describeError(error)}`;
       const failure = new WebhookError('store-unavailable', message);
       throw withOrigin(failure, { source: 'store', error });
     }

@@ -48,6 +48,8 @@ export type DoneMark = 'dead-lettered';
  * or extend. Those calls then return `false` and change nothing.
  */
 export interface Store {
+  /** What log lines call it, such as `Redis`. */
+  readonly name?: string | undefined;
   /** Checks and remembers the webhook id, and takes the lease on the event as its next attempt. */
   admit(claim: Claim): Promise<Admission>;
   /**

@@ -58,7 +58,7 @@ export interface UnderTest<Opened> {
 /** What the type `Store` leaves to a store: each is tested, unless the store says that it has none. */
 export type OptionalStoreMember = Exclude<
   OptionalMembers<Store>,
-  'close' | 'rememberFor' | 'completeIn' // has tests of its own, with the transactions of a client
+  'close' | 'name' | 'rememberFor' | 'completeIn' // has tests of its own, with the transactions of a client
 >;
 
 /** The names of these members. */
