@@ -95,6 +95,7 @@ const LISTED: readonly Section[] = [
       doc('kubernetes', 'Kubernetes'),
       doc('serverless', 'Serverless functions'),
       doc('proxies', 'Proxies'),
+      doc('status', 'Status'),
       doc('recovery', 'Recovery'),
       doc('observability', 'Observability'),
       doc('console', 'Console'),
