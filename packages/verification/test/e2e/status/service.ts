@@ -1,0 +1,153 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@call-webhooks/client';
+import { serveLocally } from '@call-webhooks/contract-tests';
+import { status } from '@call-webhooks/recovery';
+import { sqliteStore } from '@call-webhooks/sqlite';
+import Database from 'libsql';
+import { STARTED_AT, type testResources } from '../test-resources.ts';
+import type { MachineInput, Outside } from './machine.ts';
+
+const MACHINE = fileURLToPath(new URL('machine.ts', import.meta.url));
+const MINUTE = 60_000;
+
+/** A line of the log of a machine. */
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
+type Resources = ReturnType<typeof testResources>;
+
+async function startMachine(own: Resources, input: MachineInput, lines: Line[]): Promise<number> {
+  const child = fork(MACHINE, [JSON.stringify(input)], {
+    execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
+  });
+  const ended = once(child, 'exit');
+  own.add({
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  });
+  child.on('message', (message: { line?: Line }) => {
+    if (message.line) lines.push(message.line);
+  });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return port;
+}
+
+/** One request to one of the machines, in turn. */
+function forward(
+  ports: readonly number[],
+  refuse: (path: string) => boolean,
+): http.RequestListener {
+  let turn = 0;
+  return (request, response) => {
+    const { method, headers, url: path = '/' } = request;
+    if (refuse(path)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const port = ports[(turn += 1) % ports.length];
+    const options = { host: '127.0.0.1', port, method, headers, path };
+    const onward = http.request(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.writeHead(502).end());
+    request.pipe(onward);
+  };
+}
+
+/** The part of the service that belongs to one tenant, whose deliveries it sends. */
+export interface Sender {
+  readonly simulator: Awaited<ReturnType<Resources['simulator']>>;
+  readonly client: ReturnType<typeof createClient>;
+  /** Whether a rule of this event is paused. */
+  isPaused(eventName: string): boolean;
+  rotate(eventName: string): void;
+}
+
+/**
+ * The service, a proxy, and two machines that share a store. All have the same clock, which the test moves.
+ * @param tenants their names; one that is empty without tenants
+ */
+export async function startService(
+  own: Resources,
+  { tenants = [''], hasDeadLetters = false }: { tenants?: string[]; hasDeadLetters?: boolean } = {},
+) {
+  const folder = await own.folder();
+  const paths = { database: join(folder, 'calls.db'), outside: join(folder, 'outside.json') };
+  const outside: Outside = { now: STARTED_AT, isCrmDown: false };
+  const tell = () => {
+    writeFileSync(`${paths.outside}.new`, JSON.stringify(outside));
+    renameSync(`${paths.outside}.new`, paths.outside); // in one step: a machine may read it now
+  };
+  tell();
+  const lines: Line[] = [];
+  const gone = new Set<string>();
+  const ports: number[] = [];
+  const proxy = own.add(await serveLocally(forward(ports, (path) => gone.has(path))));
+
+  const senders = new Map<string, Sender>();
+  const secrets: Record<string, string[]> = {};
+  for (const [index, tenant] of tenants.entries()) {
+    const simulator = await own.simulator({
+      timestamps: 'clock',
+      patience: 20_000,
+      seed: index + 1,
+    });
+    const url = (event: string) =>
+      `${proxy.origin}/hook/${tenant === '' ? 'all' : tenant}/${event}`;
+    for (const trigger of ['call:started', 'call:completed'] as const)
+      simulator.rules.create({ trigger, scope: 'workspace', actions: [{ url: url(trigger) }] });
+    simulator.rules.setRecordingWebhook({ url: url('call:recording-available') });
+    const ruleOf = (name: string) => simulator.rules.list().find(({ trigger }) => trigger === name);
+    secrets[tenant] = simulator.secrets.all();
+    senders.set(tenant, {
+      simulator,
+      client: createClient({ baseUrl: simulator.url, apiToken: simulator.apiToken }),
+      isPaused: (name) => ruleOf(name)?.state === 'paused',
+      rotate: (name) => void simulator.secrets.rotate(ruleOf(name)?.actions[0]?._id ?? ''),
+    });
+  }
+  const input = { ...paths, secrets, hasDeadLetters };
+  for (let machine = 0; machine < 2; machine++) ports.push(await startMachine(own, input, lines));
+
+  const db = own.add(new Database(paths.database));
+  const store = sqliteStore(db, { now: () => outside.now });
+  return {
+    store,
+    lines,
+    outside,
+    /** What the proxy answers with 404. */
+    gone,
+    of: (tenant = '') => senders.get(tenant) as Sender,
+    status: () => status({ store }),
+    /**
+     * Lets minutes pass.
+     * @param each called after each minute, until it says `true`
+     * @returns how many minutes passed
+     */
+    async pass(minutes: number, each?: () => Promise<boolean>): Promise<number> {
+      for (let minute = 1; minute <= minutes; minute++) {
+        outside.now += MINUTE;
+        tell();
+        for (const { simulator } of senders.values()) {
+          if (minute % 5 === 0) simulator.calls.place({ durationSeconds: 90, recorded: true });
+          await simulator.clock.advance(MINUTE);
+        }
+        if (await each?.()) return minute;
+      }
+      return minutes;
+    },
+    /** Until the machines have written their logs, which they do once a second. */
+    settle: () => new Promise((resolve) => setTimeout(resolve, 1_500)),
+  };
+}

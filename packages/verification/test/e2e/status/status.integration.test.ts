@@ -1,0 +1,124 @@
+import { expect, test } from '@jest/globals';
+import { reconcile, statusLine } from '@call-webhooks/recovery';
+import { testResources } from '../test-resources.ts';
+import { startService } from './service.ts';
+
+const own = testResources();
+const COMPLETED = 'call:completed';
+
+test('a rotation that is not deployed is told in time, by the status and the log', async () => {
+  const service = await startService(own);
+  await service.pass(120);
+  await service.settle();
+  expect(statusLine(await service.status())).toBe('All 3 events arrive.');
+  expect(service.lines).toEqual([]);
+
+  service.of().rotate(COMPLETED);
+  let firstAt = 0;
+  const found = async () => {
+    if (service.lines.length === 0) return false;
+    firstAt ||= service.outside.now;
+    await service.settle();
+    return (await service.status()).attention.length > 0;
+  };
+  await service.pass(25, found);
+  expect(service.outside.now - firstAt).toBeLessThanOrEqual(6 * 60_000);
+  expect(service.of().isPaused(COMPLETED)).toBe(false);
+  const { attention } = await service.status();
+  expect(attention).toMatchObject([{ kind: 'rejected', urgent: true }]);
+  expect(attention[0]?.text).toContain('`call:completed`, last at');
+  const [line] = service.lines;
+  expect(line).toMatchObject({ level: 'warn', fields: { outcome: 'signature-mismatch' } });
+  expect(line?.message).toMatch(/verified a delivery last: secret-\w+ \d+ (?:s|min) ago/);
+}, 180_000);
+
+test('a rule that is paused by a 404 is silent, and a dry run finds what it missed', async () => {
+  const service = await startService(own);
+  // So often that the time in which calls complete is known.
+  await service.pass(620);
+  service.gone.add(`/hook/all/${COMPLETED}`);
+  await service.pass(10, async () => service.of().isPaused(COMPLETED));
+  expect(service.of().isPaused(COMPLETED)).toBe(true);
+  service.gone.clear();
+  const pausedAt = service.outside.now;
+  await service.settle();
+  expect((await service.status()).attention).toEqual([]);
+
+  const isSilent = async () => (await service.status()).attention.length > 0;
+  await service.pass(90, isSilent);
+  const { attention, events } = await service.status();
+  expect(attention).toMatchObject([
+    { kind: 'silent', by: 'other-events', urgent: true, eventName: COMPLETED },
+  ]);
+  expect(service.outside.now - pausedAt).toBeLessThanOrEqual(75 * 60_000);
+  expect(attention[0]?.text).toContain('`call:started` arrived for');
+  expect(events.map(({ eventName, state }) => [eventName, state])).toEqual([
+    [COMPLETED, 'attention'],
+    ['call:recording-available', 'arrives'],
+    ['call:started', 'arrives'],
+  ]);
+  const { missed, known } = await reconcile({
+    ...{ client: service.of().client, store: service.store, dryRun: true },
+    receiver: { deliver: () => Promise.reject(new Error('a dry run delivers nothing')) },
+    since: new Date(service.outside.now - 3 * 3_600_000),
+    clock: { now: () => service.outside.now, schedule: () => () => undefined },
+  });
+  expect(missed).toBeGreaterThan(5);
+  expect(known).toBeGreaterThan(5);
+}, 300_000);
+
+test('of two tenants, one of which is paused, only that one is silent', async () => {
+  const service = await startService(own, { tenants: ['acme', 'beta'] });
+  await service.pass(620);
+  service.gone.add(`/hook/beta/${COMPLETED}`);
+  await service.pass(10, async () => service.of('beta').isPaused(COMPLETED));
+  await service.pass(80);
+  await service.settle();
+  const { attention } = await service.status();
+  expect(attention).toMatchObject([
+    { kind: 'silent', by: 'other-events', tenant: 'beta', eventName: COMPLETED },
+  ]);
+  expect(statusLine(await service.status())).toBe(
+    '1 thing needs attention: `call:completed` of beta has stopped arriving.',
+  );
+  const lookUp = (tenant?: string) =>
+    reconcile({
+      ...{ client: service.of('beta').client, store: service.store, dryRun: true, tenant },
+      receiver: { deliver: () => Promise.reject(new Error('a dry run delivers nothing')) },
+      since: new Date(service.outside.now - 3 * 3_600_000),
+      clock: { now: () => service.outside.now, schedule: () => () => undefined },
+    });
+  await expect(lookUp()).rejects.toThrow('the store has deliveries of tenants: acme, beta');
+  expect((await lookUp('beta')).missed).toBeGreaterThan(5);
+}, 300_000);
+
+test.each([
+  ['puts the rule at risk, and pauses it in the end', false],
+  ['with dead letters puts no rule at risk', true],
+])(
+  'a handler that fails %s',
+  async (_what, hasDeadLetters) => {
+    const service = await startService(own, { hasDeadLetters });
+    await service.pass(60);
+    service.outside.isCrmDown = true;
+    await service.pass(16);
+    await service.settle();
+    const { attention } = await service.status();
+    expect(attention).toMatchObject([
+      { kind: 'failing', urgent: !hasDeadLetters, eventName: COMPLETED },
+    ]);
+    expect(attention[0]?.text).toMatch(
+      hasDeadLetters
+        ? /`call:completed` events? became (?:a dead letter|dead letters) since/
+        : /failed \d times, first at \d\d:\d\d \S+ and last at \d\d:\d\d/,
+    );
+    await service.pass(40);
+    await service.settle();
+    const later = await service.status();
+    expect(service.of().isPaused(COMPLETED)).toBe(!hasDeadLetters);
+    const urgent = later.attention.filter((one) => one.urgent);
+    if (hasDeadLetters) expect(urgent).toEqual([]);
+    else expect(urgent).toMatchObject([{ kind: 'silent', by: 'retries', eventName: COMPLETED }]);
+  },
+  180_000,
+);
