@@ -48,6 +48,7 @@ export const RUN_ELSEWHERE = [
   'docs/stores.md#2', // packages/redis/test/dead-connections
   'docs/queues.md#1',
   'docs/personal-data.md#1', // a Postgres with keepFor: packages/postgres
+  'docs/personal-data.md#2', // personal-data.test.ts
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/verification
   'packages/store-tests/README.md#1', // run by node:test in packages/store-tests

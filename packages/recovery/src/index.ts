@@ -7,6 +7,15 @@ export {
   type FailedEvent,
 } from './dead-letters/causes.ts';
 export { maskedBody } from './dead-letters/masked-body.ts';
+export { erase } from './erase/erase.ts';
+export type {
+  EraseMatch,
+  EraseOptions,
+  EraseProgress,
+  EraseResult,
+  ErasedData,
+  ErasedFrom,
+} from './erase/options.ts';
 export { completedEvents, type MissedEvent, type ToEvents, type CallsClient } from './events.ts';
 export { reconcile } from './reconcile.ts';
 export type {

@@ -3,6 +3,7 @@ export { nothingReconciled } from './cursor.ts';
 export { bodyMatcher, contentOf } from './dead-letters/contains.ts';
 export { maskedFieldName } from './dead-letters/masked-body.ts';
 export { pagesOf } from './dead-letters/pages.ts';
+export { nothingErased } from './erase/erase.ts';
 export { inParallel } from './in-parallel.ts';
 export { keepLease } from './lease.ts';
 export { nothingRedriven } from './redrive.ts';
