@@ -106,6 +106,7 @@ test('a proxy in the environment is never asked for what runs on this machine', 
   const env = {
     ...{ HTTP_PROXY: url, http_proxy: url, HTTPS_PROXY: url, https_proxy: url },
     ...{ NODE_USE_ENV_PROXY: '1', CALL_WEBHOOKS_SIMULATOR: simulator.url },
+    NODE_OPTIONS: '--disable-warning=UNDICI-EHPA', // Node 22 calls its proxies experimental
   };
   for (const argv of [
     ['clock'],

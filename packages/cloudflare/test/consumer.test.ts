@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { callBody, collectingLogger } from '@call-webhooks/contract-tests';
-import type { DeadLetter } from '@call-webhooks/core';
+import type { DeadLetter, QueuedDelivery } from '@call-webhooks/core';
 import {
+  cloudflareQueue,
   createQueueConsumer,
   type ObjectNamespace,
   type QueueConsumerOptions,
@@ -171,6 +172,47 @@ describe('what an instance remembers of a message', () => {
     await deliver(delivery('dead'), 3);
     expect(events.filter((event) => event === 'run')).toHaveLength(2);
   });
+});
+
+it.each([
+  [2, 2],
+  [undefined, 4],
+])(
+  'runs the jobs of a batch, with concurrency: %p at most %d at once',
+  async (concurrency, most) => {
+    let running = 0;
+    const seen: number[] = [];
+    const { consume } = batches({
+      ...(concurrency !== undefined && { concurrency }),
+      on: {
+        async 'call:completed'() {
+          seen.push(++running);
+          await new Promise(setImmediate);
+          running--;
+        },
+      },
+    });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await consume(names.map((id) => ({ id, body: delivery(id), attempts: 1 })));
+    expect(seen).toHaveLength(6);
+    expect(Math.max(...seen)).toBe(most);
+    expect(events).toEqual(Array<string>(6).fill('ack'));
+  },
+);
+
+it('keeps a body that is too large for a message for 30 days, longer than any message lives', async () => {
+  const kept: unknown[][] = [];
+  const sent: QueuedDelivery[] = [];
+  const send = (message: QueuedDelivery) => Promise.resolve(void sent.push(message));
+  const keepBody = (...given: unknown[]) => Promise.resolve(void kept.push(given));
+  const namespace = { idFromName: (name: string) => name, get: () => ({ keepBody }) };
+  const queue = cloudflareQueue({ send }, { largeBodies: namespace });
+  const large = delivery('large', { body: 'A'.repeat(100_004) }) as QueuedDelivery;
+  await queue.enqueue(delivery('small'));
+  await queue.enqueue(large);
+  const largeBody = expect.any(String) as unknown;
+  expect(sent).toEqual([delivery('small'), { ...large, body: '', largeBody }]);
+  expect(kept).toEqual([[largeBody, large.body, 30 * 86_400_000]]);
 });
 
 describe('the delay of a retry', () => {

@@ -90,8 +90,7 @@ async function run(
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    result = await running.run();
-    signal?.removeEventListener('abort', abort);
+    result = await running.run().finally(() => signal?.removeEventListener('abort', abort));
   } catch (error) {
     if (error instanceof WebhookError && error.code === 'invalid-options') throw error;
     result = failureResult(error);

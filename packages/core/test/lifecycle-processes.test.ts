@@ -41,6 +41,18 @@ it.each([
   expect((await app.ended).output).toContain(CLOSED);
 });
 
+it('no timer is left once the server is closed, so that the process ends at once', async () => {
+  const app = start(
+    APP.replace('{ server }', '{ server, resources: [alive] }') +
+      "function alive() { console.log('alive:', process.getActiveResourcesInfo().join()); }",
+  );
+  await app.printed('listening');
+  app.child.kill('SIGTERM');
+  const { output } = await app.ended;
+  expect(output).toContain('alive:');
+  expect(output).not.toContain('Timeout');
+});
+
 it('a child still gets messages of its parent until everything is closed', async () => {
   const app = start(`${APP.replace('{ server }', '{ server, resources: [asked] }')}
 function asked() {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { describeWithProgram, unique } from '@call-webhooks/contract-tests';
-import type { Redis } from 'ioredis';
+import { describeWithProgram, unique, waitFor } from '@call-webhooks/contract-tests';
+import { Cluster, type Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
+import { age } from './age.ts';
 import { claim } from './claim.ts';
 import { useRedis } from './use-redis.ts';
 
@@ -65,5 +66,39 @@ describeWithProgram('redis-server', 'groups of redisStore', () => {
     await store.admit(two);
     await redis.del('p:{call}:group');
     expect(await store.extend('event-2', two.token, 60_000)).toBe(false);
+  });
+});
+
+describeWithProgram('redis-server', 'groups of redisStore on a cluster', () => {
+  const test = useRedis({ cluster: true });
+
+  it('an end that arrives late does not free the group of the event that has it by then', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
+      redisOptions: { socketTimeout: 60_000 },
+    });
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    const late = (name: 'evalsha' | 'eval') => {
+      const call = cluster[name].bind(cluster) as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        if (isHolding && JSON.stringify(args).includes('freeGroup'))
+          await new Promise<void>((resolve) => held.push(resolve));
+        return call(...args);
+      };
+    };
+    Object.assign(cluster, { evalsha: late('evalsha'), eval: late('eval') });
+    const store = redisStore(cluster);
+    const [first, second, third] = [1, 2, 3].map(() => ({ ...claim(unique('event')), group: 'g' }));
+    expect(await store.admit(first!)).toMatchObject({ status: 'admitted' });
+    isHolding = true;
+    const completing = store.complete(first!.key, first!.token);
+    await waitFor(() => held.length === 1);
+    await age(test.admin, 120_000); // the lease of the group has run out
+    expect(await store.admit(second!)).toMatchObject({ status: 'admitted' });
+    isHolding = false;
+    held[0]!();
+    expect(await completing).toBe(true);
+    expect(await store.admit(third!)).toEqual({ status: 'group-busy' });
+    cluster.disconnect();
   });
 });

@@ -4,6 +4,7 @@ import {
   type DeadLetter,
   type HandlerContext,
   memoryStore,
+  type OutcomeCode,
   type QueuedDelivery,
 } from '../../src/index.ts';
 import { bytes, createTestReceiver, deferred, NOW, STARTED } from '../support.ts';
@@ -257,16 +258,41 @@ describe('deliver: limits and odd inputs', () => {
     expect((await next.receiver.deliver(STARTED)).outcome).toBe('handled');
   });
 
-  it('leaves nothing behind: its place is free, and nobody listens to the signal', async () => {
-    const { receiver } = createTestReceiver({
-      on: { 'call:started': () => new Promise(setImmediate) },
-      maxInFlight: 1,
-    });
-    const { signal } = new AbortController();
-    for (const callId of ['a', 'b'])
-      expect((await receiver.deliver({ ...STARTED, callId }, { signal })).outcome).toBe('handled');
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
+  it.each<[OutcomeCode, Parameters<typeof createTestReceiver>[0], object?]>([
+    ['handled', {}],
+    ['ignored', { on: { 'call:completed': () => undefined } }],
+    ['handler-failed', { on: { 'call:started': () => Promise.reject(new Error('down')) } }],
+    ['invalid-payload', {}, { rawBody: bytes('no JSON') }],
+    [
+      'store-unavailable',
+      { store: { ...memoryStore(), admit: () => Promise.reject(new Error('down')) } },
+    ],
+    [
+      'store-unavailable',
+      { store: { ...memoryStore(), complete: () => Promise.reject(new Error('down')) } },
+    ],
+    ['queued', { queue: { enqueue: () => Promise.resolve() } }],
+    ['store-unavailable', { queue: { enqueue: () => Promise.reject(new Error('down')) } }],
+  ])(
+    'leaves nothing behind once it is %s: its place is free, and nobody listens to the signal',
+    async (...row) => {
+      const [outcome, options, input = {}] = row;
+      const { receiver } = createTestReceiver({
+        on: { 'call:started': () => new Promise(setImmediate) },
+        maxInFlight: 1,
+        ...options,
+      });
+      const { signal } = new AbortController();
+      for (const callId of ['a', 'b']) {
+        const event =
+          'rawBody' in input
+            ? { ...input, webhookId: callId, timestamp: new Date(NOW) }
+            : { ...STARTED, callId };
+        expect((await receiver.deliver(event as typeof STARTED, { signal })).outcome).toBe(outcome);
+      }
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    },
+  );
 
   it('enqueues where there is a queue', async () => {
     const queued: QueuedDelivery[] = [];

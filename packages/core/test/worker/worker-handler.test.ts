@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger, queuedCall } from '@call-webhooks/contract-tests';
 import type { DeadLetter, HandlerContext, QueuedDelivery } from '../../src/index.ts';
@@ -133,6 +134,19 @@ describe('createWorkerHandler', () => {
     expect(reasons).toEqual(
       [1, 2].map(() => expect.objectContaining({ code: 'shutting-down' }) as unknown),
     );
+  });
+
+  it.each<[string, () => unknown, Partial<QueuedDelivery>?]>([
+    ['is done', () => undefined],
+    ['failed', () => Promise.reject(new Error('the CRM is down'))],
+    ['cannot be read', () => undefined, { body: 'not base64!' }],
+  ])('lets go of the signal of its engine once a job %s', async (...row) => {
+    const [, handle, more] = row;
+    const { signal } = new AbortController();
+    const work = createWorkerHandler({ logger, on: { 'call:started': handle } });
+    for (const attempt of [1, 2])
+      await work({ ...JOB, ...more }, { attempt, signal }).catch(() => undefined);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('calls onUnhandled, and resolves without a handler', async () => {
