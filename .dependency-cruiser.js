@@ -31,7 +31,10 @@ const paths = (rooms) =>
 /** Which packages of this project a package imports besides itself. */
 const PACKAGES = [
   ['core|contract|client|ui'],
-  ['express|fastify|next|nest|adapters|cloudflare|redis|postgres|sqlite|opentelemetry', 'core'],
+  [
+    'express|fastify|next|nest|adapters|cloudflare|redis|postgres|mysql|sqlite|opentelemetry',
+    'core',
+  ],
   ['testing|store-tests', 'core'],
   ['contract-tests', 'core', 'store-tests'],
   ['recovery', 'core', 'client'],

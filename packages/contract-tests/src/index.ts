@@ -12,6 +12,7 @@ export * from './readme-sample.ts';
 export * from './sender.ts';
 export * from './serve-locally.ts';
 export * from './servers/free-port.ts';
+export * from './servers/mysql.ts';
 export * from './servers/postgres.ts';
 export * from './servers/redis-server.ts';
 export * from './servers/tcp-proxy.ts';

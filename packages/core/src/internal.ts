@@ -36,6 +36,7 @@ export { sha256, tenantKey } from './store/keys.ts';
 export { SAME_CLOCK_MS, SERIES_NAMES } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { keepRenewed, type RenewedLease } from './store/renewal.ts';
+export { sweepingBeside } from './store/sweeping.ts';
 export { ownTimer, RELEASE_MS, waitAtMost } from './time.ts';
 export { DEFAULT_GRACE_MS } from './worker/polling-worker.ts';
 export { RunningJobs } from './worker/running-jobs.ts';

@@ -1,12 +1,6 @@
 import type { Logger, Store } from '@call-webhooks/core';
 import { storableKey, type Admission, type EventState } from '@call-webhooks/core/stores';
-import {
-  checkOptions,
-  docsUrl,
-  loggedError,
-  option,
-  safeLogger,
-} from '@call-webhooks/core/internal';
+import { checkOptions, option, sweepingBeside } from '@call-webhooks/core/internal';
 import { checkClient, concurrencyOf, oddAnswer, type PostgresClient } from './client.ts';
 import { postgresOutcomeLog } from './outcome-log.ts';
 import { CheckedClient } from './checked-client.ts';
@@ -68,7 +62,6 @@ export interface PostgresStore extends Store {
   close(): Promise<void>;
 }
 
-const SWEEP_EVERY = 100;
 /**
  * Up to this number, calls of one turn are made alone, side by side: their prepared statements took 0.4 ms for
  * two events and 0.9 ms for four, where a batch took 2.7 and 3.2 ms.
@@ -143,7 +136,13 @@ export function postgresStore(
     if (!Number.isInteger(removed)) throw oddAnswer();
     return Number(removed);
   };
-  const sweeper = sweepingBeside(sweep, settings.logger);
+  const { logger } = settings;
+  const sweeper = sweepingBeside({
+    sweep,
+    logger,
+    database: 'Postgres',
+    docs: 'stores.md#postgres',
+  });
 
   return {
     name: 'Postgres',
@@ -241,39 +240,4 @@ function admissionOf(answer: unknown): Admission {
     return { status, attempt: Number(attempt) };
   if (status === undefined || !REFUSALS.includes(status)) throw oddAnswer();
   return { status } as Admission;
-}
-
-/**
- * Deletes old rows beside the claims that add new ones: after the first claim, so that short-lived
- * processes do it as well, and then after every hundredth. One sweep runs at a time.
- */
-function sweepingBeside(sweep: () => Promise<unknown>, logger: Logger) {
-  let claims = 0;
-  let running: Promise<void> | undefined;
-  let hasWarned = false;
-
-  async function run(): Promise<void> {
-    try {
-      await sweep();
-    } catch (error) {
-      if (!hasWarned) warn(error);
-      hasWarned = true;
-    }
-    running = undefined;
-  }
-
-  function warn(error: unknown): void {
-    const { text, err } = loggedError(error);
-    safeLogger(logger).warn(
-      { err, docs: docsUrl('stores.md#postgres') },
-      `call-webhooks: deleting old rows of the Postgres store failed: ${text}`,
-    );
-  }
-
-  return {
-    count() {
-      if (claims++ % SWEEP_EVERY === 0) running ??= run();
-    },
-    idle: async () => running,
-  };
 }

@@ -1,0 +1,51 @@
+import { option } from '@call-webhooks/core/internal';
+import { KEY, TOKEN, type Procedure } from './procedure.ts';
+import { storeProcedures } from './store-procedures.ts';
+
+/** It goes into the statements as it is. MySQL keeps 64 characters of a name. */
+export const prefixOption = () =>
+  option.default(
+    option.text(/^[a-z_][a-z0-9_]{0,39}$/, 'expected up to 40 lower-case letters, digits and _'),
+    'call_webhooks_',
+  );
+
+/** What a migration did. */
+export interface Migration {
+  /** The version of the tables before; 0 if there were none. */
+  readonly from: number;
+  /** Their version now. */
+  readonly to: number;
+}
+
+/** What the store, and so on, call. */
+export const procedures = (prefix: string): Procedure[] => storeProcedures(prefix);
+
+export function tables(prefix: string): string[] {
+  const table = (name: string, columns: string) =>
+    `CREATE TABLE IF NOT EXISTS ${prefix}${name} (${columns}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4`;
+  return [
+    table(
+      'webhook_ids',
+      `id ${KEY} NOT NULL PRIMARY KEY, token ${TOKEN} NOT NULL, keep_until BIGINT NOT NULL,
+  KEY keep_until (keep_until)`,
+    ),
+    table(
+      'events',
+      `event_key ${KEY} NOT NULL PRIMARY KEY, token ${TOKEN} NOT NULL, attempt INT NOT NULL,
+  state ENUM('open', 'done', 'dead-lettered') NOT NULL, lease_until BIGINT NOT NULL, keep_until BIGINT NOT NULL,
+  KEY keep_until (keep_until)`,
+    ),
+    // The event of a group that ran last. The group is busy while it holds its lease.
+    table(
+      'event_groups',
+      `id ${KEY} NOT NULL PRIMARY KEY, event_key ${KEY} NOT NULL, keep_until BIGINT NOT NULL,
+  KEY keep_until (keep_until)`,
+    ),
+    table('cursors', `name ${KEY} NOT NULL PRIMARY KEY, position LONGBLOB NOT NULL`),
+    // One row, whose random id tells these tables from those of the same name in another database.
+    table(
+      'schema_version',
+      `only_row TINYINT NOT NULL PRIMARY KEY, version INT NOT NULL, id VARCHAR(36) NOT NULL`,
+    ),
+  ];
+}
