@@ -51,3 +51,23 @@ BEGIN
   ${answer};
 END`;
 };
+
+/**
+ * Deletes up to `p_most` rows. It waits for no lock, so it and the other calls can't wait for each other.
+ * @param which a condition, and the order
+ */
+export const deletion = (table: string, key: string, which: string) => ({
+  variables: `DECLARE v_key ${KEY}; DECLARE v_deleted INT DEFAULT 0; DECLARE v_more BOOLEAN DEFAULT TRUE;
+  DECLARE v_old CURSOR FOR SELECT ${key} FROM ${table} WHERE ${which} LIMIT p_most FOR UPDATE SKIP LOCKED;
+  DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_more = FALSE;`,
+  body: `OPEN v_old;
+  SET v_more = TRUE;
+  FETCH v_old INTO v_key;
+  WHILE v_more DO
+    DELETE FROM ${table} WHERE ${key} = v_key;
+    SET v_deleted = v_deleted + 1;
+    FETCH v_old INTO v_key;
+  END WHILE;
+  CLOSE v_old;`,
+  answer: 'SELECT v_deleted',
+});

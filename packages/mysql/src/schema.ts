@@ -1,5 +1,6 @@
 import { option } from '@call-webhooks/core/internal';
 import { KEY, TOKEN, type Procedure } from './procedure.ts';
+import { deadLetterProcedures } from './dead-letter-procedures.ts';
 import { storeProcedures } from './store-procedures.ts';
 
 /** It goes into the statements as it is. MySQL keeps 64 characters of a name. */
@@ -18,7 +19,10 @@ export interface Migration {
 }
 
 /** What the store, and so on, call. */
-export const procedures = (prefix: string): Procedure[] => storeProcedures(prefix);
+export const procedures = (prefix: string): Procedure[] => [
+  ...storeProcedures(prefix),
+  ...deadLetterProcedures(prefix),
+];
 
 export function tables(prefix: string): string[] {
   const table = (name: string, columns: string) =>
@@ -42,6 +46,12 @@ export function tables(prefix: string): string[] {
   KEY keep_until (keep_until)`,
     ),
     table('cursors', `name ${KEY} NOT NULL PRIMARY KEY, position LONGBLOB NOT NULL`),
+    table(
+      'dead_letters',
+      `id ${KEY} NOT NULL PRIMARY KEY, failed_at BIGINT NOT NULL, reason VARBINARY(64) NOT NULL,
+  event_name ${KEY} NOT NULL, tenant ${KEY} NOT NULL, letter LONGBLOB NOT NULL, failures LONGBLOB NOT NULL,
+  body LONGBLOB NOT NULL, token ${TOKEN}, claimed_until BIGINT, KEY failed_at (failed_at, id)`,
+    ),
     // One row, whose random id tells these tables from those of the same name in another database.
     table(
       'schema_version',

@@ -1,4 +1,4 @@
-import { CLOCK, KEY, TOKEN, type Procedure } from './procedure.ts';
+import { CLOCK, deletion, KEY, TOKEN, type Procedure } from './procedure.ts';
 
 /** The calls of a store. Webhook ids are locked first, then groups, then events. */
 export function storeProcedures(prefix: string): Procedure[] {
@@ -124,29 +124,15 @@ export function storeProcedures(prefix: string): Procedure[] {
   UPDATE ${groups} SET keep_until = 1 WHERE id = p_name;
   DELETE FROM ${groups} WHERE id = p_name;`,
     },
-    ...[
-      { table: ids, key: 'id' },
-      { table: events, key: 'event_key' },
-      { table: groups, key: 'id' },
-    ].map(({ table, key }) => sweepOf(table.slice(prefix.length), table, key)),
+    sweepOf('webhook_ids', ids, 'id'),
+    sweepOf('events', events, 'event_key'),
+    sweepOf('event_groups', groups, 'id'),
   ];
 }
 
-/** Deletes old rows. It waits for no lock, so claims and sweeps can't wait for each other. */
+/** Deletes old rows. */
 const sweepOf = (name: string, table: string, key: string): Procedure => ({
   name: `sweep_${name}`,
   parameters: 'p_most INT',
-  variables: `DECLARE v_key ${KEY}; DECLARE v_deleted INT DEFAULT 0; DECLARE v_more BOOLEAN DEFAULT TRUE;
-  DECLARE v_old CURSOR FOR SELECT ${key} FROM ${table} WHERE keep_until <= v_now
-    ORDER BY keep_until LIMIT p_most FOR UPDATE SKIP LOCKED;
-  DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_more = FALSE;`,
-  body: `OPEN v_old;
-  FETCH v_old INTO v_key;
-  WHILE v_more DO
-    DELETE FROM ${table} WHERE ${key} = v_key;
-    SET v_deleted = v_deleted + 1;
-    FETCH v_old INTO v_key;
-  END WHILE;
-  CLOSE v_old;`,
-  answer: 'SELECT v_deleted',
+  ...deletion(table, key, 'keep_until <= v_now ORDER BY keep_until'),
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mariadbProgram } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
-import { mysqlStore, type MysqlPool } from '../src/index.ts';
+import { mysqlDeadLetters, mysqlStore, type MysqlPool } from '../src/index.ts';
 
 /** A server that exists already, such as MySQL 8 in a container, instead of a MariaDB of the tests' own. */
 export const GIVEN_URL = process.env['MYSQL_URL'];
@@ -77,6 +77,22 @@ export async function openTestStore(
         [ms, ms],
       );
       await admin.query(`UPDATE ${prefix}webhook_ids SET keep_until = keep_until - ?`, [ms]);
+    },
+  };
+}
+
+/** Dead letters for the contract tests. */
+export async function openTestDeadLetters(admin: Pool) {
+  const prefix = freshPrefix();
+  const deadLetters = mysqlDeadLetters(admin, { prefix });
+  await deadLetters.migrate();
+  return {
+    deadLetters,
+    refusals: refusingRows(admin, prefix, 'dead_letters'),
+    async advance(ms: number) {
+      await admin.query(`UPDATE ${prefix}dead_letters SET claimed_until = claimed_until - ?`, [ms]);
+      // Whose turn it is to remove what has expired.
+      await admin.query(`DELETE FROM ${prefix}cursors`);
     },
   };
 }

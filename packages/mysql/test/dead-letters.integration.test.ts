@@ -1,0 +1,9 @@
+import { deadLettersContractTests } from '@call-webhooks/store-tests';
+import { openTestDeadLetters, withMysql } from './support.ts';
+import { useMysql } from './use-mysql.ts';
+
+withMysql('mysqlDeadLetters', () => {
+  const test = useMysql();
+
+  deadLettersContractTests({ name: 'a pool', open: () => openTestDeadLetters(test.pool) });
+});
