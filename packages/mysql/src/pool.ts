@@ -97,7 +97,7 @@ export class Connections {
     const connection = await this.#pool.getConnection();
     let isBroken = true;
     const execute = async (sql: string, values?: Row) => {
-      const settings = { rowsAsArray: true, nestTables: false, typeCast: true, dateStrings: true };
+      const settings = { rowsAsArray: true, nestTables: false, typeCast };
       const statement = { sql, timeout: STATEMENT_TIMEOUT_MS, ...settings };
       const [reply] = values
         ? await connection.execute({
@@ -125,6 +125,9 @@ export class Connections {
     }
   }
 }
+
+/** A function of a pool would be called if a statement had none. */
+const typeCast = (_field: unknown, next: () => unknown) => next();
 
 const asBytes = (value: unknown) => (typeof value === 'string' ? Buffer.from(value) : value);
 

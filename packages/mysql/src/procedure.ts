@@ -40,6 +40,7 @@ BEGIN
     RESIGNAL;
   END;
   SET SESSION innodb_lock_wait_timeout = 1;
+  COMMIT; -- what a SELECT has begun where autocommit is off
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   START TRANSACTION;
   IF COALESCE((SELECT MAX(version) FROM ${prefix}schema_version), 0) <> ${String(VERSION)} THEN

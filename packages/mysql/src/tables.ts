@@ -1,6 +1,6 @@
 import { WebhookError } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
-import { Connections, ERROR, errorNumber, numberOf, oddAnswer, textOf, type Row } from './pool.ts';
+import { Connections, ERROR, errorNumber, numberOf, textOf, type Row } from './pool.ts';
 import { createProcedure, VERSION } from './procedure.ts';
 import { procedures, tables, type Migration } from './schema.ts';
 
@@ -44,6 +44,11 @@ export class Tables {
         if ([signal, noProcedure, otherParameters, noTable].some((one) => one === number)) {
           const { version } = await this.#connections.use((run) => this.#find(run));
           checkVersion(this.prefix, version);
+          if (number === noProcedure)
+            throw new Error(
+              'A procedure of the store is missing, as after a dump without --routines. Run `await store.migrate()` once.',
+              { cause: error },
+            );
         }
         throw error;
       }
@@ -80,12 +85,14 @@ export class Tables {
     if (from === VERSION && (await this.#hasProcedures(run))) return migration;
     const lock = `CONCAT('call-webhooks ', SHA1(CONCAT(DATABASE(), '.${this.prefix}')))`;
     const [[isLocked] = []] = await run(`SELECT GET_LOCK(${lock}, ${String(MIGRATION_LOCK_S)})`);
-    if (isLocked !== 1)
+    if (numberOf(isLocked) !== 1)
       throw new Error(
         `Another migration of the tables ${this.prefix}… did not end within ${String(MIGRATION_LOCK_S)} s.`,
       );
     // A procedure keeps the mode it was created in: no text that is too long is cut off.
-    await run(`SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`);
+    await run(
+      `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1`,
+    );
     const { version } = await this.#find(run);
     if (version === VERSION && (await this.#hasProcedures(run)))
       return { from: version, to: VERSION };
@@ -118,11 +125,10 @@ export class Tables {
         { docs: docsUrl('stores.md#mysql') },
       );
     try {
-      const [[version, id] = []] = await run(
+      const [[version = 0, id = ''] = []] = await run(
         `SELECT version, id FROM ${this.prefix}schema_version WHERE only_row = 1`,
       );
-      if (typeof version !== 'number') throw oddAnswer();
-      return { version, id: textOf(id), database: textOf(database) };
+      return { version: numberOf(version), id: textOf(id), database: textOf(database) };
     } catch (error) {
       if (errorNumber(error) !== ERROR.noTable) throw error;
       return { version: 0, id: '', database: textOf(database) };

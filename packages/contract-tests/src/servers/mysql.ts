@@ -11,8 +11,8 @@ import { freePort } from './free-port.ts';
 export interface MysqlServer {
   /** Of the database `calls`. */
   readonly url: string;
-  /** Starts it again, on the same port and data. */
-  start(): Promise<void>;
+  /** Starts it again, on the same port and data. @param changed other settings than before */
+  start(changed?: Settings): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
   /** SIGSTOP, and SIGCONT. */
@@ -22,12 +22,15 @@ export interface MysqlServer {
   remove(): Promise<void>;
 }
 
+/** By name. */
+type Settings = Readonly<Record<string, string>>;
+
 /** How to start MariaDB. */
 interface MysqlOptions {
-  /** Whether commits are to survive a power cut; off by default, for speed. */
+  /** Whether commits are to survive a power cut; off by default, for speed. They survive a kill. */
   fsync?: boolean | undefined;
   /** Other settings, by name. */
-  settings?: Readonly<Record<string, string>> | undefined;
+  settings?: Settings | undefined;
 }
 
 /** How long a server may take to start after it was killed; milliseconds. */
@@ -71,7 +74,7 @@ export async function startMysql({
   const socket = join(folder, 'socket');
   let child: ChildProcess | undefined;
 
-  async function start(): Promise<void> {
+  async function start(changed?: Settings): Promise<void> {
     const until = performance.now() + START_WITHIN;
     const all = {
       port: String(port),
@@ -79,8 +82,9 @@ export async function startMysql({
       'pid-file': join(folder, 'pid'),
       'bind-address': '127.0.0.1',
       'max-connections': '300',
-      'innodb-flush-log-at-trx-commit': fsync ? '1' : '0',
+      'innodb-flush-log-at-trx-commit': fsync ? '1' : '2',
       ...settings,
+      ...changed,
     };
     const set = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
     const started = spawn(program as string, ['--no-defaults', ...small, ...set], {
