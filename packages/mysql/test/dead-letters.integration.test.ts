@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { openTestDeadLetters, withMysql } from './support.ts';
 import { useMysql } from './use-mysql.ts';
@@ -5,5 +6,5 @@ import { useMysql } from './use-mysql.ts';
 withMysql('mysqlDeadLetters', () => {
   const test = useMysql();
 
-  deadLettersContractTests({ name: 'a pool', open: () => openTestDeadLetters(test.pool) });
+  deadLettersContractTests(runner, { name: 'a pool', open: () => openTestDeadLetters(test.pool) });
 });

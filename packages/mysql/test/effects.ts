@@ -16,7 +16,7 @@ const mysql2 =
   (uri: string, table: string): Transactions => {
     const pool = createPool({ uri, ...options });
     return {
-      root: pool,
+      client: pool,
       async transact(work) {
         const connection = await pool.getConnection();
         try {
@@ -50,13 +50,10 @@ export const CLIENTS: Clients = {
   'mysql2/promise, under READ COMMITTED': under('READ COMMITTED'),
   'mysql2/promise, under SERIALIZABLE': under('SERIALIZABLE'),
   'mysql2/promise with rows as lists': mysql2({ rowsAsArray: true }),
-  'mysql2/promise without autocommit': mysql2({}, (connection) =>
-    connection.query('SET autocommit = 0'),
-  ),
   'mysql2 with callbacks'(uri, table) {
     const pool = createCallbackPool({ uri });
     return {
-      root: pool,
+      client: pool,
       async transact(work) {
         const connection = await pool.promise().getConnection();
         try {

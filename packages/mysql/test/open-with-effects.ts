@@ -3,9 +3,7 @@ import type { Pool } from 'mysql2/promise';
 import { openTestStore, rowsOf } from './support.ts';
 
 /** Transactions of a user, with a client of their own. */
-export interface Transactions extends Pick<Effects, 'transact'> {
-  /** What is no transaction: the client itself. */
-  root: unknown;
+export interface Transactions extends Pick<Effects, 'client' | 'transact'> {
   close(): Promise<unknown>;
 }
 

@@ -71,12 +71,20 @@ export async function openTestStore(
       const by = isNewer ? '+ 1' : '- 1';
       await admin.query(`UPDATE ${prefix}schema_version SET version = version ${by}`);
     },
+    async size() {
+      const tables = ['webhook_ids', 'events', 'event_groups'].map(
+        (table) => `(SELECT COUNT(*) FROM ${prefix}${table})`,
+      );
+      const [row] = await rowsOf<{ size: number }>(admin, `SELECT ${tables.join(' + ')} AS size`);
+      return row!.size;
+    },
     async advance(ms: number) {
       await admin.query(
         `UPDATE ${prefix}events SET lease_until = lease_until - ?, keep_until = keep_until - ?`,
         [ms, ms],
       );
-      await admin.query(`UPDATE ${prefix}webhook_ids SET keep_until = keep_until - ?`, [ms]);
+      for (const table of ['webhook_ids', 'event_groups'])
+        await admin.query(`UPDATE ${prefix}${table} SET keep_until = keep_until - ?`, [ms]);
     },
   };
 }

@@ -46,6 +46,21 @@ withMysql('completeIn', () => {
     expect(await store.complete(key, token)).toBe(true);
   });
 
+  it('takes a connection without autocommit, which is always in a transaction', async () => {
+    const { store, key, token } = await claimed();
+    const pool = openPool(test.url, { connectionLimit: 1 });
+    const tx = await pool.getConnection();
+    await tx.query('SET autocommit = 0');
+    expect(await store.completeIn(tx, key, token)).toBe(true);
+    await tx.rollback();
+    expect(await store.peek!([key])).toEqual(['running']);
+    expect(await store.completeIn(tx, key, token)).toBe(true);
+    await tx.commit();
+    tx.release();
+    await pool.end();
+    expect(await store.peek!([key])).toEqual(['handled']);
+  });
+
   it('keeps the savepoints of the transaction', async () => {
     const { store, key, token } = await claimed();
     const tx = await test.pool.getConnection();

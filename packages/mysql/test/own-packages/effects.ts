@@ -15,7 +15,7 @@ export const CLIENTS: Clients = {
     const root = drizzle({ client: pool });
     const effects = mysqlTable(table, { effect: text().notNull() });
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((tx) =>
           work({ tx, write: (effect) => tx.insert(effects).values({ effect }) }),
@@ -28,7 +28,7 @@ export const CLIENTS: Clients = {
       dialect: new MysqlDialect({ pool: createPool({ uri }) }),
     });
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction().execute((trx) =>
           work({
@@ -42,7 +42,7 @@ export const CLIENTS: Clients = {
   Knex(url, table) {
     const root = createKnex.default({ client: 'mysql2', connection: url });
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((trx) =>
           work({ tx: trx, write: async (effect) => trx(table).insert({ effect }) }),
@@ -53,7 +53,7 @@ export const CLIENTS: Clients = {
   Prisma(url, table) {
     const root = openPrisma(url, table);
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.$transaction((tx) =>
           work({ tx, write: (effect) => tx.effect.create({ data: { effect } }) }),
@@ -70,7 +70,7 @@ export const CLIENTS: Clients = {
     );
     Effect.removeAttribute('id');
     return {
-      root,
+      client: root,
       transact: (work) =>
         root.transaction((transaction) =>
           work({ tx: transaction, write: (effect) => Effect.create({ effect }, { transaction }) }),
@@ -92,7 +92,7 @@ export const CLIENTS: Clients = {
     const root = new DataSource({ type: 'mysql', url, entities: [Effect] });
     const ready = root.initialize();
     return {
-      root,
+      client: root,
       async transact(work) {
         await ready;
         await root.transaction((manager) =>
