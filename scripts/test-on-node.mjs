@@ -1,7 +1,7 @@
 // Runs tests on other Node.js versions than the installed one. Their binaries come from npm's `node` package.
 // `npm run test:node -- [versions] [test paths | --rest | --all]`. The default is Node 22 and 26, and the
 // packages whose results depend on the runtime most, with their integration tests: core, SQLite and the
-// simulator, and on 26 Redis and Postgres as well.
+// simulator, and on 26 Redis, Postgres and MySQL as well.
 // The queue on pg-boss is also run with pg-boss 12.
 // `--rest` runs all other tests, those of the docs and examples too. Nightly tests run on the installed Node only.
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -15,7 +15,7 @@ const VERSIONS = ['22', '26'];
 const testsOf = (...packages) => packages.map((name) => `packages/${name}/`);
 const TESTS = testsOf('core', 'sqlite', 'simulator');
 /** Their clients need nothing new of Node, so the oldest and the newest version are enough. */
-const NEWEST_ONLY = testsOf('redis', 'postgres');
+const NEWEST_ONLY = testsOf('redis', 'postgres', 'mysql');
 const SHARES = { '--all': [], '--rest': [...TESTS, ...NEWEST_ONLY].map(ignored) };
 
 /** pg-boss 12 needs Node 22, so this repository, which supports 20, can't depend on it. */

@@ -32,6 +32,7 @@ declare const prisma: Prisma;`,
 const ELSEWHERE = new Set([
   'docs/deploying.md', // programs.test.ts and production.test.ts
   'docs/rest-client.md', // packages/verification
+  'packages/mysql/README.md', // its test/readme.integration.test.ts
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
   'packages/sqlite/README.md', // its test/readme.test.ts

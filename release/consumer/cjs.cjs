@@ -19,6 +19,7 @@ const event = require('@call-webhooks/contract/schemas/event.schema.json');
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
+const { mysqlStore } = require('@call-webhooks/mysql');
 const { postgresStore } = require('@call-webhooks/postgres');
 const { storeContractTests } = require('@call-webhooks/store-tests');
 const { sqliteStore } = require('@call-webhooks/sqlite');
@@ -30,6 +31,7 @@ for (const make of [createNodeHandler, createWebHandler, ...adapters])
 assert.equal(typeof fastify, 'function');
 assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);
 assert.throws(() => sqliteStore({}), WebhookError);
+assert.throws(() => mysqlStore({}), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 

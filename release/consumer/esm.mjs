@@ -19,6 +19,7 @@ import { CallWebhooksModule } from '@call-webhooks/nest';
 import { callWebhooks as sveltekit } from '@call-webhooks/adapters/sveltekit';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
+import { mysqlDeadLetters, mysqlStore } from '@call-webhooks/mysql';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
 import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 import { instrument } from '@call-webhooks/opentelemetry';
@@ -71,6 +72,7 @@ assert.throws(() => express({ secret: '' }), WebhookError);
 assert.match(migrationSql({ schema: 'calls' }), /CREATE SCHEMA calls/);
 assert.equal(typeof postgresStore({ query: () => Promise.resolve([]) }).admit, 'function');
 assert.throws(() => sqliteStore({}), WebhookError);
+for (const make of [mysqlDeadLetters, mysqlStore]) assert.throws(() => make({}), WebhookError);
 for (const make of [cloudflareQueue, durableObjectStore])
   assert.throws(() => make(undefined), WebhookError);
 const [made] = createVectors({ now: 1_800_000_000_000, seed: 'call-webhooks' });

@@ -11,14 +11,18 @@ import type { DeadLetters, Store } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import {
   describeWithProgram,
+  mariadbProgram,
   postgresBinaries,
   redisServer,
+  startMysql,
   startPostgres,
   waitFor,
 } from '@call-webhooks/contract-tests';
+import { mysqlDeadLetters, mysqlStore } from '@call-webhooks/mysql';
 import { postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
 import { redisDeadLetters, redisStore } from '@call-webhooks/redis';
 import { Cluster, Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { certificate } from './support/certificate.ts';
 import { fill, logger } from './support/dead-letters.ts';
@@ -211,14 +215,35 @@ describeWithProgram(
           code: 3,
           stderr: expect.stringContaining('store.migrate()') as unknown,
         });
-        expect(missing.stderr).toContain(
-          'Check the database in the URL, and --prefix, the schema.',
-        );
+        expect(missing.stderr).toContain('Check the database in the URL, and --prefix.');
         expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('has no TLS');
         await store.migrate();
         await redrivesOver(server.url, {
           store,
           deadLetters: postgresDeadLetters(pool, { schema: 'calls' }),
+        });
+      } finally {
+        await store.close();
+        await pool.end();
+        await server.remove();
+      }
+    });
+  },
+);
+
+describeWithProgram(
+  { name: 'mariadbd', path: mariadbProgram(), installedBy: 'mariadb-server' },
+  'dead-letters of MariaDB',
+  () => {
+    test('are listed and redriven', async () => {
+      const server = await startMysql();
+      const pool = createPool({ uri: server.url });
+      const store = mysqlStore(pool, { prefix: 'calls' });
+      try {
+        await store.migrate();
+        await redrivesOver(server.url, {
+          store,
+          deadLetters: mysqlDeadLetters(pool, { prefix: 'calls' }),
         });
       } finally {
         await store.close();

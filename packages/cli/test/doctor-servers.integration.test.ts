@@ -1,13 +1,17 @@
 import { afterEach, expect, test } from '@jest/globals';
 import {
   describeWithProgram,
+  mariadbProgram,
   postgresBinaries,
   redisServer,
+  startMysql,
   startPostgres,
   waitFor,
 } from '@call-webhooks/contract-tests';
+import { mysqlStore } from '@call-webhooks/mysql';
 import { postgresStore } from '@call-webhooks/postgres';
 import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { run } from './support/run.ts';
 
@@ -111,6 +115,34 @@ describeWithProgram(postgres, 'doctor on Postgres', () => {
     await pool.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
     expect((await store(server.url)).found).toMatchObject([
       { result: 'bad', text: having('read-only'), fix: 'Use the URL of the primary.' },
+    ]);
+  });
+});
+
+const mariadb = { name: 'mariadbd', path: mariadbProgram(), installedBy: 'mariadb-server' };
+
+describeWithProgram(mariadb, 'doctor on MariaDB', () => {
+  test('a server that only reads is bad, under both of its schemes', async () => {
+    const server = await startMysql();
+    closing.push(() => server.remove());
+    const pool = createPool({ uri: server.url });
+    closing.push(() => pool.end());
+    const url = server.url.replace('mysql:', 'mariadb:');
+    expect((await store(url)).found).toMatchObject([
+      { result: 'bad', text: having('store.migrate()'), fix: having('--prefix') },
+    ]);
+    await mysqlStore(pool).migrate();
+    for (const one of [server.url, url])
+      expect((await store(one)).found).toMatchObject([{ result: 'ok', text: having('MariaDB 1') }]);
+    await pool.query('SET GLOBAL read_only = ON');
+    expect((await store(url)).found).toMatchObject([
+      { result: 'bad', text: having('read-only'), fix: 'Use the URL of the primary.' },
+    ]);
+    expect((await store(`${url}_of_another`)).found).toMatchObject([
+      { result: 'bad', fix: 'Check the name of the database in the URL.' },
+    ]);
+    expect((await store(url.replace('root@', 'nobody:wrong@'))).found).toMatchObject([
+      { result: 'bad', fix: having('Check the user name and the password in the URL.') },
     ]);
   });
 });

@@ -50,7 +50,7 @@ export interface HandlerContext {
    * Marks the event as done in a transaction of yours, so that its effect and "done" are committed
    * together, or neither is. Await it before the transaction ends, and await the transaction.
    *
-   * It takes the transaction of a client on the database of the store (`postgresStore`,
+   * It takes the transaction of a client on the database of the store (`postgresStore`, `mysqlStore`,
    * `sqliteStore`); in a worker, on that of the queue (`pgBossQueue`, `sqliteQueue`). If the
    * transaction is rolled back after all, the event is not done, and is retried.
    * @throws WebhookError, which has to roll the transaction back: the lease was lost, the event has no

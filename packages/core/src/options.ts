@@ -60,7 +60,7 @@ export interface ContextWithoutCompleteIn extends HandlerContext {
   /** Compiles for no transaction, and throws. */
   completeIn(
     this: void,
-    tx: 'completeIn needs postgresStore or sqliteStore, or their queues. Otherwise use context.key.',
+    tx: 'completeIn needs postgresStore, mysqlStore or sqliteStore, or a queue of Postgres or SQLite. Otherwise use context.key.',
   ): Promise<void>;
 }
 

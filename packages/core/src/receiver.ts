@@ -135,7 +135,7 @@ function warnInProduction(logger: Logger): void {
   if (process?.env['NODE_ENV'] !== 'production') return;
   safeLogger(logger).warn(
     { docs: docsUrl('failures.md#events-that-always-fail') },
-    'call-webhooks: memoryDeadLetters() loses acknowledged events when the process ends. In production, pass sqliteDeadLetters, postgresDeadLetters or redisDeadLetters as deadLetter.',
+    'call-webhooks: memoryDeadLetters() loses acknowledged events when the process ends. In production, pass sqliteDeadLetters, postgresDeadLetters, mysqlDeadLetters or redisDeadLetters as deadLetter.',
   );
 }
 

@@ -25,6 +25,14 @@ export function storeProcedures(prefix: string): Procedure[] {
   END IF;`,
     answer: 'SELECT v_held',
   });
+  const deletingEvent = (name: string, which: string): Procedure => ({
+    name,
+    parameters: `p_key ${KEY}`,
+    variables: `DECLARE v_changed INT;`,
+    body: `DELETE FROM ${events} WHERE event_key = p_key AND ${which};
+  SET v_changed = ROW_COUNT();`,
+    answer: 'SELECT v_changed > 0',
+  });
 
   return [
     {
@@ -81,14 +89,8 @@ export function storeProcedures(prefix: string): Procedure[] {
       `state = IF(p_how = 'released', 'open', p_how), lease_until = IF(p_how = 'released', 0, lease_until)`,
     ),
     ofHolder('extend', 'p_lease BIGINT', 'lease_until = v_now + p_lease'),
-    {
-      name: 'reopen',
-      parameters: `p_key ${KEY}`,
-      variables: `DECLARE v_changed INT;`,
-      body: `DELETE FROM ${events} WHERE event_key = p_key AND state = 'dead-lettered' AND keep_until > v_now;
-  SET v_changed = ROW_COUNT();`,
-      answer: 'SELECT v_changed > 0',
-    },
+    deletingEvent('reopen', `state = 'dead-lettered' AND keep_until > v_now`),
+    deletingEvent('forget', `(state <> 'open' OR lease_until <= v_now)`),
     {
       name: 'peek',
       parameters: 'p_keys LONGTEXT CHARACTER SET utf8mb4',

@@ -88,7 +88,12 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
       deleted += await tables.number(`sweep_${table}`, [SWEPT_AT_ONCE]);
     return deleted;
   }
-  const sweeper = sweepingBeside({ sweep, logger, database: 'MySQL', docs: 'stores.md#mysql' });
+  const sweeper = sweepingBeside({
+    sweep,
+    logger,
+    database: 'MySQL',
+    docs: 'stores.md#mysql-and-mariadb',
+  });
 
   return {
     rememberFor,
@@ -121,6 +126,11 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
     extend: async (key, token, leaseMs) =>
       tables.yes('extend', await storableKey(key), token, leaseMs),
     reopen: async (key) => tables.yes('reopen', await storableKey(key)),
+    async forget(keys) {
+      let known = 0;
+      for (const key of keys) if (await tables.yes('forget', await storableKey(key))) known += 1;
+      return known;
+    },
     async peek(keys) {
       const stored = await Promise.all(keys.map(async (key) => storableKey(key)));
       const hex = stored.map((key) => Buffer.from(key).toString('hex'));

@@ -90,9 +90,7 @@ export class Tables {
         `Another migration of the tables ${this.prefix}… did not end within ${String(MIGRATION_LOCK_S)} s.`,
       );
     // A procedure keeps the mode it was created in: no text that is too long is cut off.
-    await run(
-      `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1`,
-    );
+    await run(`SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1`);
     const { version } = await this.#find(run);
     if (version === VERSION && (await this.#hasProcedures(run)))
       return { from: version, to: VERSION };
@@ -122,16 +120,22 @@ export class Tables {
       throw new WebhookError(
         'invalid-options',
         'The pool has no database. Name it in createPool({ database }), or in its URL.',
-        { docs: docsUrl('stores.md#mysql') },
+        { docs: docsUrl('stores.md#mysql-and-mariadb') },
       );
+    const found = await this.#read(run, textOf(database));
+    await run('COMMIT'); // where autocommit is off, the rows may be locked
+    return found;
+  }
+
+  async #read(run: Run, database: string): Promise<Found> {
     try {
       const [[version = 0, id = ''] = []] = await run(
         `SELECT version, id FROM ${this.prefix}schema_version WHERE only_row = 1`,
       );
-      return { version: numberOf(version), id: textOf(id), database: textOf(database) };
+      return { version: numberOf(version), id: textOf(id), database };
     } catch (error) {
       if (errorNumber(error) !== ERROR.noTable) throw error;
-      return { version: 0, id: '', database: textOf(database) };
+      return { version: 0, id: '', database };
     }
   }
 }
@@ -148,5 +152,5 @@ const newer = (prefix: string, version: number) =>
   new WebhookError(
     'invalid-options',
     `The tables ${prefix}… have version ${String(version)}, of a newer release of @call-webhooks/mysql. This one knows version ${String(VERSION)}: install the newer release here, too.`,
-    { docs: docsUrl('stores.md#mysql') },
+    { docs: docsUrl('stores.md#mysql-and-mariadb') },
   );

@@ -19,7 +19,7 @@ export const withStoreOptions = (command: Command): Command =>
   command
     .option(
       '--store <url>',
-      `redis://…, postgres://… or sqlite:FILE (or $${STORE_VARIABLE}, which hides a password)`,
+      `redis://…, postgres://…, mysql://… or sqlite:FILE (or $${STORE_VARIABLE}, which hides a password)`,
     )
     .option('--prefix <name>', "the receiver's prefix, or its schema of Postgres");
 
@@ -46,7 +46,7 @@ export async function withStore<T>(
   const engine = Object.entries(ENGINES).find(([scheme]) => url.startsWith(scheme))?.[1];
   if (!engine)
     throw badInput(
-      'The URL of the store has to begin with redis://, rediss://, postgres:// or sqlite:',
+      'The URL of the store has to begin with redis://, rediss://, postgres://, mysql://, mariadb:// or sqlite:',
       'Example: --store sqlite:calls.db',
     );
   if (url.includes('#') && !url.startsWith('sqlite:'))
@@ -82,7 +82,7 @@ const CERTIFICATE =
 /** What is wrong, by what the message or the code of the client has in common. */
 const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   [
-    /WRONGPASS|invalid username-password|invalid password|28P01|28000|password authentication/,
+    /WRONGPASS|invalid username-password|invalid password|28P01|28000|password authentication|ER_ACCESS_DENIED/,
     'Check the user name and the password in the URL. Special characters are percent-encoded: %23 for #.',
   ],
   [/NOAUTH/, 'Add the password to the URL: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST.'],
@@ -104,14 +104,14 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     'Check the host and the port in the URL, and the firewall. A Redis server without TLS needs redis:// in front.',
   ],
   [
-    /42P01|3F000|store\.migrate\(\)/,
-    'Check the database in the URL, and --prefix, the schema. A receiver creates its tables with store.migrate().',
+    /42P01|3F000|ER_NO_SUCH_TABLE|store\.migrate\(\)/,
+    'Check the database in the URL, and --prefix. A receiver creates its tables with store.migrate().',
   ],
   [
     /no such table|no such column/,
     'An older release made its tables: start the receiver once with this one.',
   ],
-  [/3D000/, 'Check the name of the database in the URL.'],
+  [/3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED/, 'Check the name of the database in the URL.'],
   [
     /DB index|SELECT is not allowed/i,
     'Check the number of the database, with which the URL ends: redis://HOST/0. Most servers have 0 to 15, and a cluster has 0 alone.',
