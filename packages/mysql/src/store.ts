@@ -144,7 +144,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
       const [row] = await tables.call('load_cursor', [await storableKey(name)]);
       return row && textOf(row[0]);
     },
-    async saveCursor(name, cursor = undefined) {
+    async saveCursor(name, cursor) {
       await tables.call('save_cursor', [await storableKey(name), cursor ?? null]);
     },
     migrate: () => tables.migrate(),

@@ -43,29 +43,33 @@ const LATEST_CLOCK = `(${CLOCK} + TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))
  */
 export async function completeIn(tx: unknown, completion: Completion): Promise<boolean> {
   const { database, prefix, id, key, token } = completion;
-  const { read, write } = runnerOf(tx);
+  const run = runnerOf(tx);
   const table = (name: string) => `\`${database.replaceAll('`', '``')}\`.${prefix}${name}`;
   const events = table('events');
-  await write('SAVEPOINT call_webhooks');
-  await write('RELEASE SAVEPOINT call_webhooks').catch((error: unknown) => {
+  await run.write('SAVEPOINT call_webhooks');
+  await run.write('RELEASE SAVEPOINT call_webhooks').catch((error: unknown) => {
     throw isMissingSavepoint(error) ? misuse(NO_TRANSACTION, error) : error;
   });
   const ofTables = `(SELECT CASE WHEN version > ${String(VERSION)} THEN 'newer' WHEN id <> ${literal(id)} THEN 'elsewhere' END
     FROM ${table('schema_version')})`;
-  const status = await read(`SELECT COALESCE(${ofTables}, MAX(CASE
+  const status = await run
+    .read(
+      `SELECT COALESCE(${ofTables}, MAX(CASE
     WHEN token <> ${literal(token)} THEN 'lost'
     WHEN state = 'done' THEN 'done'
     WHEN state = 'open' AND lease_until > ${LATEST_CLOCK} THEN 'held' END), 'lost') AS status
-  FROM ${events} WHERE event_key = ${literal(key)} FOR UPDATE`).catch((error: unknown) => {
-    throw explained(error);
-  });
+  FROM ${events} WHERE event_key = ${literal(key)} FOR UPDATE`,
+    )
+    .catch((error: unknown) => {
+      throw explained(error);
+    });
   if (status === 'elsewhere') throw misuse(OTHER_DATABASE);
   if (status === 'newer')
     throw misuse(
       'a newer release of @call-webhooks/mysql has migrated the tables. Install it here, too',
     );
   if (status === 'held')
-    await write(
+    await run.write(
       `UPDATE ${events} SET state = 'done' WHERE event_key = ${literal(key)} AND token = ${literal(token)}`,
     );
   if (status === 'held' || status === 'done') return true;
@@ -143,8 +147,8 @@ function runnerOf(tx: unknown): Runner {
     );
   if (has('raw')) return by((text) => call('raw', text));
   if (has('commit') && client['sequelize'] instanceof Object) {
-    const { query } = client['sequelize'] as { query(text: string, options: object): unknown };
-    return by(async (text) => query.call(client['sequelize'], text, { transaction: tx }));
+    const sequelize = client['sequelize'] as { query(text: string, options: object): unknown };
+    return by(async (text) => sequelize.query(text, { transaction: tx }));
   }
   if (has('query')) return by((text) => call('query', text));
   // Drizzle, whose `query` is no function.

@@ -40,7 +40,7 @@ withMysql('mysqlStore', () => {
         });
         return pool;
       });
-      const opened = await openTestStore(test.pool, pools[0]!, [pools[1]!]);
+      const opened = await openTestStore(test.pool, pools[0], [pools[1]!]);
       return {
         ...opened,
         async close() {

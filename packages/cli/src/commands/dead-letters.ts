@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
-import type { OpenedStore } from '../store/engines.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import {
   causesOf,
   filterOf,

@@ -27,7 +27,7 @@ import {
 } from '../service/client.ts';
 import { PROXY_VARIABLES, simulatorOf } from '../simulator/connection.ts';
 import { type SecretsView, type SigningAction, signingActions } from '../simulator/secrets.ts';
-import type { OpenedStore } from '../store/engines.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import {
   isStoreGiven,
   STORE_VARIABLE,

@@ -12,7 +12,7 @@ import { milliseconds, time } from '../input/time.ts';
 import { serviceClient } from '../service/client.ts';
 import { acknowledgedOf, advanceClock } from '../simulator/clock.ts';
 import { simulatorOf } from '../simulator/connection.ts';
-import type { OpenedStore } from '../store/engines.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import { findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
 import { checkTenant, otherTenants, type TenantWords } from '../store/tenants.ts';

@@ -3,7 +3,7 @@ import { redactId } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
 import type { DeliverySummary } from '@call-webhooks/simulator';
-import type { OpenedStore } from '../store/engines.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
 
 export const NO_LOG = 'This store keeps no log of deliveries.';

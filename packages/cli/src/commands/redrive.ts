@@ -23,7 +23,7 @@ import {
   type TargetOptions,
   withTargetOptions,
 } from '../input/target.ts';
-import type { OpenedStore } from '../store/engines.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import {
   filterOf,
   type FilterOptions,

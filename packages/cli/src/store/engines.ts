@@ -1,65 +1,32 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type DeadLetters, memoryDeadLetters, type Store } from '@call-webhooks/core';
-import { mysqlDeadLetters, type MysqlPool, mysqlStore } from '@call-webhooks/mysql';
+import { memoryDeadLetters } from '@call-webhooks/core';
 import { type PostgresClient, postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
 import { type RedisClient, redisDeadLetters, redisStore } from '@call-webhooks/redis';
 import { type SqliteDatabase, sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { environmentError } from '../errors.ts';
-
-/** The events and dead letters of a receiver. */
-export interface OpenedStore {
-  readonly store: Store;
-  readonly deadLetters: DeadLetters;
-  /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
-  readonly doubt?: () => Promise<string | undefined>;
-  /** Asks the server about itself. Changes nothing. */
-  readonly inspect: () => Promise<StoreReport>;
-}
-
-/** What a server is, and what is wrong with it as the store of a receiver. */
-export interface StoreReport {
-  /** Such as `Redis 7.2.4`. */
-  readonly server: string;
-  readonly problems: readonly {
-    readonly result: 'warn' | 'bad';
-    readonly text: string;
-    readonly fix: string;
-  }[];
-}
-
-type Opened = OpenedStore & { readonly close: () => Promise<unknown> };
-
-/** How a store is opened. */
-interface Opening {
-  readonly url: string;
-  readonly prefix: string | undefined;
-  /** Whether nothing may be written. */
-  readonly readOnly: boolean;
-  /** Aborted when nobody needs the store any more: ends connections that are still open. */
-  readonly givenUp: AbortSignal;
-}
-
-type Engine = (opening: Opening) => Promise<Opened>;
+import type { Engine, StoreReport } from './engine.ts';
+import {
+  type ClientPackage,
+  CONNECT_WITHIN_MS,
+  type Connection,
+  firstError,
+  onAbort,
+  openWithInstalled,
+} from './installed-client.ts';
+import { openMysql } from './mysql-engine.ts';
 
 const logger = { warn: () => undefined, error: () => undefined };
 const ignore = () => undefined;
 
-interface Connection<Client> {
-  readonly client: Client;
-  readonly close: () => Promise<unknown>;
-}
 type RedisConnection = Connection<RedisClient> & {
   /** What one of its servers says about itself. Rejects if this user may not ask. */
   readonly info: () => Promise<string>;
   /** Absent for a cluster, whose nodes have a part of the keys each. */
   readonly send?: (command: readonly [string, ...string[]]) => Promise<unknown>;
 };
-
-const CONNECT_WITHIN_MS = 5_000;
 
 const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
@@ -121,18 +88,6 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
     },
   },
 ];
-
-const onAbort = (signal: AbortSignal, run: () => void) =>
-  signal.addEventListener('abort', run, { once: true });
-
-/** The first error that a client reports: the cause of those that follow. */
-function firstError(client: {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-}): () => Error | undefined {
-  let first: Error | undefined;
-  client.on('error', (error) => (first ??= error));
-  return () => first;
-}
 
 /** What may lose events, or refuse them. Its memory has to keep what it was given. */
 function redisReport(info: string): StoreReport {
@@ -237,61 +192,6 @@ const openPostgres: Engine = async ({ url, prefix: schema, givenUp }) => {
   };
 };
 
-type Mysql = Connection<MysqlPool> & {
-  readonly rows: (text: string) => Promise<unknown[]>;
-};
-
-const MYSQL: ClientPackage<Promise<Mysql>>[] = [
-  {
-    name: 'mysql2',
-    async open({ createPool }: typeof import('mysql2'), url, givenUp) {
-      const pool = createPool({
-        uri: url.replace(/^mariadb:/, 'mysql:'),
-        connectTimeout: CONNECT_WITHIN_MS,
-        connectionLimit: 4,
-      });
-      pool.on('connection', (connection) => {
-        onAbort(givenUp, () => {
-          connection.destroy();
-        });
-      });
-      const promises = pool.promise();
-      (await promises.getConnection()).release();
-      const rows = async (text: string) => (await promises.query(text))[0] as unknown[];
-      return { client: pool, close: () => promises.end(), rows };
-    },
-  },
-];
-
-async function mysqlReport({ rows }: Mysql): Promise<StoreReport> {
-  const [row] = await rows('SELECT VERSION() AS version, @@read_only AS readOnly');
-  const { version, readOnly } = row as { version: string; readOnly: number };
-  const problem = {
-    result: 'bad' as const,
-    text: 'It is a replica, or read-only: a receiver cannot write there.',
-    fix: 'Use the URL of the primary.',
-  };
-  const server = version.includes('MariaDB') ? version.replace(/-MariaDB.*/, '') : version;
-  return {
-    server: `${server === version ? 'MySQL' : 'MariaDB'} ${server}`,
-    problems: readOnly ? [problem] : [],
-  };
-}
-
-const openMysql: Engine = async ({ url, prefix, givenUp }) => {
-  const connection = await openWithInstalled(MYSQL, url, givenUp);
-  const store = mysqlStore(connection.client, { prefix });
-  return {
-    store,
-    deadLetters: mysqlDeadLetters(connection.client, { prefix }),
-    inspect: () => mysqlReport(connection),
-    async close() {
-      await store.close();
-      await connection.close();
-    },
-  };
-};
-
 type Handle = SqliteDatabase & { close(): unknown };
 type HandleClass = new (file: string, options?: object) => Handle;
 
@@ -379,44 +279,3 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   'mariadb://': openMysql,
   'sqlite:': openSqlite,
 };
-
-/** A package, and how it opens a URL. */
-interface ClientPackage<Client> {
-  readonly name: string;
-  /** @param givenUp ends a connection */
-  readonly open: (module: never, url: string, givenUp: AbortSignal) => Client;
-}
-
-/**
- * Opens a URL with the first of these packages that is installed: in the user's project, or beside
- * this program.
- * @throws CliError 3 when none is installed
- */
-async function openWithInstalled<Client>(
-  packages: readonly ClientPackage<Client>[],
-  url: string,
-  givenUp: AbortSignal,
-): Promise<Client> {
-  for (const { name, open } of packages) {
-    const loaded = await load(name);
-    if (loaded !== undefined) return open(loaded as never, url, givenUp);
-  }
-  const names = packages.map(({ name }) => name).filter((name) => !name.startsWith('node:'));
-  throw environmentError(
-    `This store needs a client, and none is installed: ${names.join(', ')}.`,
-    `npm install ${names[0] ?? ''}`,
-  );
-}
-
-async function load(name: string): Promise<unknown> {
-  for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
-    try {
-      const path = createRequire(from).resolve(name);
-      return await import(path.startsWith('node:') ? path : pathToFileURL(path).href);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error;
-    }
-  }
-  return undefined;
-}

@@ -3,7 +3,8 @@ import { WebhookError } from '@call-webhooks/core';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, environmentError } from '../errors.ts';
-import { ENGINES, type OpenedStore } from './engines.ts';
+import type { OpenedStore } from './engine.ts';
+import { ENGINES } from './engines.ts';
 import { answeringInTime, closeInTime, OPEN_WITHIN_MS, within } from './time-limit.ts';
 
 /** The flags that name a store. */

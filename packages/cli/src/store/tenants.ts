@@ -1,6 +1,6 @@
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { badInput, type CliError } from '../errors.ts';
-import type { OpenedStore } from './engines.ts';
+import type { OpenedStore } from './engine.ts';
 
 type Looked = Pick<OpenedStore, 'store' | 'deadLetters'>;
 

@@ -1,0 +1,36 @@
+import type { DeadLetters, Store } from '@call-webhooks/core';
+
+/** The events and dead letters of a receiver. */
+export interface OpenedStore {
+  readonly store: Store;
+  readonly deadLetters: DeadLetters;
+  /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
+  readonly doubt?: () => Promise<string | undefined>;
+  /** Asks the server about itself. Changes nothing. */
+  readonly inspect: () => Promise<StoreReport>;
+}
+
+/** What a server is, and what is wrong with it as the store of a receiver. */
+export interface StoreReport {
+  /** Such as `Redis 7.2.4`. */
+  readonly server: string;
+  readonly problems: readonly {
+    readonly result: 'warn' | 'bad';
+    readonly text: string;
+    readonly fix: string;
+  }[];
+}
+
+type Opened = OpenedStore & { readonly close: () => Promise<unknown> };
+
+/** How a store is opened. */
+interface Opening {
+  readonly url: string;
+  readonly prefix: string | undefined;
+  /** Whether nothing may be written. */
+  readonly readOnly: boolean;
+  /** Aborted when nobody needs the store any more: ends connections that are still open. */
+  readonly givenUp: AbortSignal;
+}
+
+export type Engine = (opening: Opening) => Promise<Opened>;
