@@ -195,7 +195,7 @@ describe('a command that only reads changes no file of SQLite', () => {
 describe('dead-letters: what is wrong on the command line', () => {
   test.each([
     [['list'], 2, 'CALL_WEBHOOKS_STORE'],
-    [['list', '--store', 'mysql://x'], 2, 'sqlite:'],
+    [['list', '--store', 'mongodb://x'], 2, 'sqlite:'],
     [['list', '--store', 'sqlite:/nowhere/calls.db'], 3, 'There is no file'],
     [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing listens there'],
     [['list', '--store', 'redis://nobody.invalid'], 3, 'Check the host name'],

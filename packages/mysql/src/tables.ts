@@ -1,6 +1,6 @@
 import { WebhookError } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
-import type { Connections} from './pool.ts';
+import type { Connections } from './pool.ts';
 import { ERROR, errorNumber, numberOf, textOf, type Row } from './pool.ts';
 import { createProcedure, VERSION } from './procedure.ts';
 import { procedures, tables, type Migration } from './schema.ts';
