@@ -45,12 +45,14 @@ export {
   LOG_LIMITS,
   type LogProcess,
   type OutcomeBatch,
+  type OutcomeErasure,
   type OutcomeLog,
   type OutcomeLogQuery,
   type OutcomeRow,
   rowsOfBatch,
   type SeenProcess,
 } from './store/outcome-log.ts';
+export { eraser } from './store/outcome-erasure.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
 export {

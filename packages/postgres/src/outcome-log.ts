@@ -1,6 +1,7 @@
 import {
   batchBefore,
   COUNTER_SERIES,
+  eraser,
   type Counters,
   keptRows,
   LOG_LIMITS,
@@ -14,6 +15,8 @@ import type { CheckedClient } from './checked-client.ts';
 import { oddAnswer, sqlState } from './client.ts';
 import { guarded } from './statements.ts';
 
+/** How many batches are read at a time to erase rows of them. */
+const MOST_READ = 100;
 /** How much one batch removes at most of what is too old. */
 const MOST_OLD = 500;
 /** After how many batches the marks and processes are removed that are too old or too many. */
@@ -135,6 +138,15 @@ FROM (
 FROM (
   SELECT name, at FROM ${marks} WHERE at >= ${NOW_MS} - ${String(LOG_LIMITS.marksMs)}
   ORDER BY at DESC LIMIT ${String(LOG_LIMITS.marks)}) AS found`,
+    /** $1 where to begin, $2 how many. */
+    all: `SELECT coalesce(json_agg(json_build_object('n', n, 'failures', failures, 'ahead', ahead, 'rows', rows) ORDER BY n), '[]')::text AS answer
+FROM (SELECT * FROM ${rows} WHERE n > $1::bigint ORDER BY n, failures LIMIT $2::int) AS found`,
+    /** $1 rows that change, as a list in JSON, with what they were before. */
+    change: `WITH changed AS (
+  UPDATE ${rows} AS known SET rows = change.rows
+  FROM json_to_recordset($1::text::json) AS change(n bigint, failures boolean, before text, rows text)
+  WHERE known.n = change.n AND known.failures = change.failures AND known.rows = change.before RETURNING 1
+) SELECT (SELECT count(*) FROM changed)::text AS answer`,
     processes: `SELECT coalesce(json_agg(json_build_object('process', process::json, 'seenAt', seen_at)), '[]')::text AS answer
 FROM (
   SELECT process, seen_at FROM ${processes} WHERE seen_at >= ${NOW_MS} - ${String(LOG_LIMITS.processesMs)}
@@ -189,11 +201,36 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
       if (typeof found.now !== 'number') throw oddAnswer();
       return found;
     },
+    async erase(which) {
+      const erased = eraser(which);
+      let sum = 0;
+      for (let from: number | undefined = erased && 0; erased && from !== undefined;) {
+        const found: StoredRows[] = await list<StoredRows>(sql.all, from, MOST_READ);
+        const changes = found
+          .map((one) => ({ ...one, before: one.rows, ...erased(one) }))
+          .filter((one) => one.erased > 0);
+        // Somebody else may have erased others of these rows, or the log has dropped them: then once more.
+        const changed =
+          changes.length > 0 ? await tables.run(sql.change, JSON.stringify(changes)) : 0;
+        if (changed !== changes.length) continue;
+        sum += changes.reduce((total, one) => total + one.erased, 0);
+        from = found.length === MOST_READ ? found.at(-1)?.n : undefined;
+      }
+      return sum;
+    },
     async processes() {
       const seen = await list<{ process: SeenProcess; seenAt: number }>(sql.processes);
       return seen.map(({ process, seenAt }) => ({ ...process, seenAt }));
     },
   };
+}
+
+/** The rows of one kind of one batch. */
+interface StoredRows {
+  readonly n: number;
+  readonly failures: boolean;
+  readonly ahead: number;
+  readonly rows: string;
 }
 
 function keptList(rows: readonly OutcomeRow[], failures: boolean): object[] {

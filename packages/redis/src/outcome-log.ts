@@ -1,5 +1,6 @@
 import {
   COUNTER_SERIES,
+  eraser,
   invalidCursor,
   keptRows,
   LOG_LIMITS,
@@ -181,14 +182,35 @@ for i = 1, #seen, 2 do
 end
 return texts`;
 
+/** KEYS: stream, rows. ARGV: where to begin, how many. Returns the id of each batch, how far its clock was ahead, and its rows. */
+const ALL = `
+local texts = {}
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV[2])) do
+  texts[#texts + 1] = '=' .. entry[1]
+  texts[#texts + 1] = '=' .. entry[2][10]
+  texts[#texts + 1] = '=' .. (redis.call('HGET', KEYS[2], entry[1]) or '[]')
+end
+return texts`;
+
+/** KEYS: rows. ARGV: ids of batches, their rows before and now. Returns how many were as they had been before. */
+const CHANGE = `
+local changed = 0
+for i = 1, #ARGV, 3 do
+  if redis.call('HGET', KEYS[1], ARGV[i]) == ARGV[i + 1] then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2])
+    changed = changed + 1
+  end
+end
+return '=' .. changed`;
+
 /** A caller without types may pass anything. */
 const isStreamId = (before: unknown) => typeof before === 'string' && STREAM_ID.test(before);
 
 /** The outcome log of `redisStore`. */
 export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
   const slot = `${prefix}:{outcome-log}`;
-  const others = [`${slot}:batches`, `${slot}:rows`];
-  const failures = [`${slot}:failed-batches`, `${slot}:failures`];
+  const others = [`${slot}:batches`, `${slot}:rows`] as const;
+  const failures = [`${slot}:failed-batches`, `${slot}:failures`] as const;
   const processes = [`${slot}:processes`, `${slot}:seen`];
   const marks = `${slot}:marks`;
   const indexOf = (series: string) => `${slot}:${series}`;
@@ -196,14 +218,31 @@ export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
     `${indexOf(series)}:${String(period)}`;
 
   /** The batches of one kind, the newest first; and where the script stopped, if there may be more. */
-  async function batchesOf(keys: string[], query: (string | number)[]) {
-    const [stopped, ...texts] = textsOf(await scripts.run(READ, keys, query));
-    const batches: Batch[] = [];
-    for (let at = 0; at < texts.length; at += 3) {
-      const [id, ahead, rows] = texts.slice(at, at + 3) as [string, string, string];
-      batches.push({ id, ahead: Number(ahead), rows });
+  async function batchesOf(keys: readonly string[], query: (string | number)[]) {
+    const [stopped, ...texts] = textsOf(await scripts.run(READ, [...keys], query));
+    return { batches: batchesIn(texts), stopped: stopped === '' ? undefined : stopped };
+  }
+
+  /** @returns how many rows of one kind were erased */
+  async function eraseOf(
+    [stream, rows]: readonly [string, string],
+    erased: NonNullable<ReturnType<typeof eraser>>,
+  ): Promise<number> {
+    let sum = 0;
+    for (let from = '-'; ;) {
+      const found = batchesIn(textsOf(await scripts.run(ALL, [stream, rows], [from, MOST.read])));
+      const changes = found
+        .map((one) => ({ id: one.id, before: one.rows, ...erased(one) }))
+        .filter((one) => one.erased > 0);
+      const args = changes.flatMap(({ id, before, rows: left }) => [id, before, left]);
+      const changed = args.length > 0 ? textOf(await scripts.run(CHANGE, [rows], args)) : '0';
+      // Somebody else may have erased others of these rows, or the log has dropped them: then once more.
+      if (Number(changed) !== changes.length) continue;
+      sum += changes.reduce((total, one) => total + one.erased, 0);
+      const last = found.at(-1);
+      if (!last || found.length < MOST.read) return sum;
+      from = `(${last.id}`;
     }
-    return { batches, stopped: stopped === '' ? undefined : stopped };
   }
 
   return {
@@ -259,6 +298,11 @@ export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
       const [now, ...texts] = textsOf(await scripts.run(MARKS, [marks]));
       return { now: Number(now), marks: numbers(pairs(texts)) };
     },
+    async erase(which) {
+      const erased = eraser(which);
+      if (!erased) return 0;
+      return (await eraseOf(others, erased)) + (await eraseOf(failures, erased));
+    },
     async processes() {
       const seen = pairs(textsOf(await scripts.run(PROCESSES, processes)));
       return seen.map(([text, at]) => ({
@@ -274,6 +318,16 @@ interface Batch {
   readonly id: string;
   readonly ahead: number;
   readonly rows: string;
+}
+
+/** Of each batch, a script gives three texts. */
+function batchesIn(texts: string[]): Batch[] {
+  const batches: Batch[] = [];
+  for (let at = 0; at < texts.length; at += 3) {
+    const [id, ahead, rows] = texts.slice(at, at + 3) as [string, string, string];
+    batches.push({ id, ahead: Number(ahead), rows });
+  }
+  return batches;
 }
 
 function keptArgs(rows: readonly OutcomeRow[]): (string | number)[] {

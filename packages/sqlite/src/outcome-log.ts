@@ -1,6 +1,7 @@
 import {
   batchBefore,
   clockAhead,
+  eraser,
   keptPeriods,
   keptRows,
   LOG_LIMITS,
@@ -13,6 +14,8 @@ import { SERIES_NAMES } from '@call-webhooks/core/internal';
 import { integer, isRefused, text, type Row, type Statements } from './database.ts';
 import type { Transactions } from './transactions.ts';
 
+/** How many batches one transaction reads at most, to erase rows, so that the process does not stand still. */
+const MOST_READ = 50;
 /** How many batches are removed at a time of those that are too old. */
 const MOST_OLD = 500;
 
@@ -108,6 +111,27 @@ export function sqliteOutcomeLog(
     );
   }
 
+  /** Erases rows of the next batches. @returns how many, and where to go on */
+  function eraseSome(
+    sql: Statements,
+    erased: NonNullable<ReturnType<typeof eraser>>,
+    from: number,
+  ): { sum: number; next: number | undefined } {
+    const found = sql.rows(
+      `SELECT rowid AS "id", rows AS "rows", ahead AS "ahead" FROM ${keptAs} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+      ...[from, MOST_READ],
+    );
+    let sum = 0;
+    for (const row of found) {
+      const left = erased({ rows: text(row, 'rows'), ahead: integer(row, 'ahead') });
+      if (left.erased === 0) continue;
+      sql.change(`UPDATE ${keptAs} SET rows = ? WHERE rowid = ?`, left.rows, integer(row, 'id'));
+      sum += left.erased;
+    }
+    const last = found.at(-1);
+    return { sum, next: last && found.length === MOST_READ ? integer(last, 'id') : undefined };
+  }
+
   const select = (query: string, ...values: (string | number)[]) =>
     transactions.run((sql) => sql.rows(query, ...values));
 
@@ -154,6 +178,17 @@ export function sqliteOutcomeLog(
       const found = await select(kept, at - LOG_LIMITS.marksMs);
       const named = found.map((row) => [text(row, 'name'), integer(row, 'at')] as const);
       return { now: at, marks: Object.fromEntries(named) };
+    },
+    async erase(which) {
+      const erased = eraser(which);
+      let sum = 0;
+      for (let from: number | undefined = erased && 0; erased && from !== undefined;) {
+        const after: number = from;
+        const some = await transactions.run((sql) => eraseSome(sql, erased, after));
+        sum += some.sum;
+        from = some.next;
+      }
+      return sum;
     },
     async processes() {
       const query = `SELECT process AS "process", seen_at AS "seenAt" FROM ${processes} WHERE seen_at >= ?`;

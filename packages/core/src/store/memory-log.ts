@@ -12,9 +12,12 @@ import {
   type SeenProcess,
   SERIES_NAMES,
 } from './outcome-log.ts';
+import { eraser } from './outcome-erasure.ts';
 
 /** Rows of one kind of one batch. */
-interface Entry extends KeptRows {
+interface Entry extends Omit<KeptRows, 'rows'> {
+  /** Of these, some may be erased. */
+  rows: string;
   /** The number of its batch. */
   readonly n: number;
   readonly takenAt: number;
@@ -143,6 +146,18 @@ export function memoryLog(now: () => number): OutcomeLog {
       const at = now();
       const kept = [...marks].filter(([, time]) => time >= at - LOG_LIMITS.marksMs);
       return { now: at, marks: Object.fromEntries(kept) };
+    },
+    async erase(which) {
+      const erased = eraser(which);
+      let sum = 0;
+      if (erased)
+        for (const { list } of [others, failures])
+          for (const entry of list) {
+            const left = erased(entry);
+            entry.rows = left.rows;
+            sum += left.erased;
+          }
+      return sum;
     },
     async processes() {
       const oldest = now() - LOG_LIMITS.processesMs;

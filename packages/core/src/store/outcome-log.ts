@@ -234,6 +234,20 @@ export function rowsOfBatch(
 }
 
 /**
+ * Which rows of an outcome log are erased: those of one of the calls or one of the keys, if any are given, that
+ * also have the tenant and the age, if these are given. Without all of them, none.
+ */
+export interface OutcomeErasure {
+  /** The ids of calls, as the service sends them. */
+  readonly callIds?: readonly string[] | undefined;
+  /** Idempotency keys, as in `Outcome.key`. */
+  readonly keys?: readonly string[] | undefined;
+  readonly tenant?: string | undefined;
+  /** Rows that ended before; milliseconds since the epoch, by the store's clock. */
+  readonly before?: number | undefined;
+}
+
+/**
  * A bounded log of outcomes, written by every receiver of a store: see `LOG_LIMITS`. No delivery waits for it.
  */
 export interface OutcomeLog {
@@ -263,4 +277,10 @@ export interface OutcomeLog {
   marks(): Promise<{ now: number; marks: Record<string, number> }>;
   /** The processes that wrote in the last 50 hours. */
   processes(): Promise<SeenProcess[]>;
+  /**
+   * Erases rows. Counters, marks and processes have no ids of calls and stay. What running processes have not
+   * written yet, at most a second old unless the store is down, is not reached.
+   * @returns how many rows were erased
+   */
+  erase(which: OutcomeErasure): Promise<number>;
 }

@@ -45,6 +45,7 @@ export function newerTables({
               () => one.log!.counts('minutes', 0, 1),
               () => one.log!.marks(),
               () => one.log!.processes(),
+              () => one.log!.erase({ callIds: ['c1'] }),
             ]
           : []),
       ])

@@ -157,6 +157,54 @@ export function outcomeLog(context: StoreTestContext): void {
     expect(idsOf(failures)).not.toContain(marked.failure.webhookId);
   });
 
+  it('erases the rows of calls, keys and tenants, and no others', async () => {
+    const tenant = unique('tenant');
+    const [callId, key] = [unique('call'), `tenant:${tenant}:${unique('call')}:call:started`];
+    const old = now() - 2 * HOUR_MS;
+    const [byCall, byKey, failed] = [row({ callId }), row({ key }), failure({ callId, tenant })];
+    const [early, late] = [row({ at: old, tenant }), row({ tenant })];
+    const [other, otherTenant] = [
+      row({ callId: unique('call'), key: unique('key') }),
+      row({ at: old }),
+    ];
+    await log().append(batch({ rows: [early, byCall, other], failures: [failed, failure()] }));
+    await log().append(batch({ rows: [otherTenant, byKey, late] }));
+    const left = async () => {
+      const kept = idsOf((await log().read({ batches: 2 })).rows);
+      return [byCall, byKey, failed, early, late, other, otherTenant].map(({ webhookId }) =>
+        kept.includes(webhookId),
+      );
+    };
+    expect(await log().erase({})).toBe(0);
+    expect(await log().erase({ callIds: [], keys: [] })).toBe(0);
+    expect(await log().erase({ callIds: [unique('call')], tenant })).toBe(0);
+    expect(await left()).toEqual([true, true, true, true, true, true, true]);
+    // At once, of the same batches.
+    const erasures = [{ callIds: [callId] }, { keys: [key] }, { tenant, before: now() - HOUR_MS }];
+    const erased = await Promise.all(
+      erasures.map((which, index) => logs()[index % logs().length]!.erase(which)),
+    );
+    expect(erased).toEqual([2, 1, 1]);
+    expect(await left()).toEqual([false, false, false, false, true, true, true]);
+    expect(await log().erase({ tenant })).toBe(1);
+    expect(await left()).toEqual([false, false, false, false, false, true, true]);
+    expect((await log().read({ batches: 1, only: 'failures' })).rows).toHaveLength(1);
+  });
+
+  it('erases rows through the whole log, which can be paged through as before', async () => {
+    const callId = unique('call');
+    const lasting: OutcomeRow[] = [];
+    for (let written = 0; written < 140; written++) {
+      lasting.push(row());
+      await log().append(batch({ rows: [row({ callId }), lasting.at(-1)!] }));
+    }
+    expect(await log().erase({ callIds: [callId] })).toBe(140);
+    const isEnough = (page: readonly OutcomeRow[]) => idsOf(page).includes(lasting[0]!.webhookId);
+    const found = (await pagesOf(log(), { batches: 30 }, isEnough)).flat();
+    expect(found.some((one) => one.callId === callId)).toBe(false);
+    expect(idsOf(found).slice(0, 140)).toEqual(idsOf(lasting).reverse());
+  });
+
   it('forgets rows 50 hours after they were written', async () => {
     const [gone, lasting] = [failure(), row()];
     await log().append(batch({ failures: [gone] }));
