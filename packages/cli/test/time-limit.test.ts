@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { answeringInTime, closeInTime, within } from '../src/store/time-limit.ts';
 
@@ -25,6 +26,15 @@ test('what ends in time keeps its result, and leaves no timer behind', async () 
   expect(await within(Promise.resolve(1), undefined, 5_000)).toBe(1);
   await expect(within(Promise.reject(new Error('no')), undefined, 5_000)).rejects.toThrow('no');
   expect(jest.getTimerCount()).toBe(0);
+});
+
+test.each([
+  ['ended', () => Promise.resolve(1)],
+  ['failed', () => Promise.reject(new Error('no'))],
+])('nobody listens to the signal once the work has %s', async (_how, work) => {
+  const { signal } = new AbortController();
+  await within<unknown>(work(), signal, 5_000).catch(() => undefined);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('closing waits for two seconds, whatever becomes of it', async () => {

@@ -23,6 +23,12 @@ import { startServer, type Handler, type TestServer } from './support/server.ts'
 useDownloads();
 
 describe('a download', () => {
+  test('has every byte in its place where the system writes a few bytes at a time', async () => {
+    const server = await serve();
+    await withFullDisk(Infinity, () => save(server), 1_000);
+    expect(await isSaved()).toBe(true);
+  });
+
   test('writes the recording, for its owner alone, and leaves nothing else behind', async () => {
     const progress: SaveProgress[] = [];
     const result = await save(await serve(), { onProgress: (now) => progress.push(now) });

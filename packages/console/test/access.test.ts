@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { WebhookError } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
+import type { Session } from '../src/api-types.ts';
 import { basicAuth, createConsole, type Decision } from '../src/index.ts';
 import { codeOf, open, OWN_PAGE, withLetter, type Options } from './support.ts';
 
@@ -213,6 +214,13 @@ describe('a change', () => {
     const { get } = open(options);
     expect(await get('/api/session')).toMatchObject({ canWrite: false });
   });
+});
+
+it('an operator with an endless name, or one with line breaks, is shown with 200 characters in a line', async () => {
+  const { get } = open({ authorize: () => ({ name: `Eve\n${'x'.repeat(10_000)}` }) });
+  const { name } = await get<Session>('/api/session');
+  expect(name).toHaveLength(200);
+  expect(name).toMatch(/^Eve\S*x$/);
 });
 
 const started = (options: object) => () => {

@@ -31,6 +31,7 @@ describe.each(Object.keys(TROUBLE) as (keyof typeof TROUBLE)[])('a store that %s
     try {
       const store = memoryStore() as Required<Store>;
       const { ask, send, logger } = open({ receiving: { store } });
+      const { [method]: working } = store;
       Object.assign(store, { [method]: TROUBLE[kind] });
       const asked = verb === 'GET' ? ask(path) : send(path, { all: true });
       await jest.advanceTimersByTimeAsync(10_000);
@@ -40,6 +41,9 @@ describe.each(Object.keys(TROUBLE) as (keyof typeof TROUBLE)[])('a store that %s
         expect.stringContaining('"store-unavailable"'),
       ]);
       expect(logger.lines.join()).toContain('the store failed');
+      // It has left nothing that keeps the next one from beginning.
+      Object.assign(store, { [method]: working });
+      expect((await afterTimers(send('/api/redrive', { all: true }))).status).toBe(200);
     } finally {
       jest.useRealTimers();
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
 import { reconcile, SETTLE_FOR_MS } from '@call-webhooks/recovery';
-import { clock, listing, oldReceiver } from '../support/call-lists.ts';
+import { call, clock, listing, oldReceiver, since as lateSince } from '../support/call-lists.ts';
 import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
 
 describe('the window', () => {
@@ -83,6 +83,19 @@ describe('the window', () => {
     expect(result.skipped).toBeGreaterThan(1);
     expect(result.handled + result.skipped).toBe(10);
     expect(runs).toHaveLength(result.handled);
+  });
+
+  it('goes on where it was stopped, and looks again at calls that went on then', async () => {
+    const { handled, receiver } = oldReceiver();
+    const stoppedAt = STARTED_AT + 20 * HOUR;
+    const result = { ...NOTHING, seen: 1, missed: 0 };
+    const cursor = { since: +lateSince, until: stoppedAt, next: '1', result };
+    await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
+    const running = call(19, { endedAt: stoppedAt + HOUR });
+    const { client } = listing([[call(21), running, call(13)], [call(12.5)]]);
+    const found = await reconcile({ client, receiver, since: lateSince, clock });
+    expect(handled.sort()).toEqual(['c12.5', 'c19', 'c21']);
+    expect(found).toMatchObject({ seen: 4, handled: 3 });
   });
 
   it('must have a beginning before its end', async () => {

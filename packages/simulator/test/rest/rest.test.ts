@@ -164,6 +164,10 @@ describe('a recording', () => {
     const loudest = Math.max(...samples.map(Math.abs));
     expect(loudest).toBeGreaterThan(5_000);
     expect(loudest).toBeLessThan(32_767);
+    // Neither a click between two samples, nor noise: its highest tone has less than 1,000 Hz.
+    const steepest = (loudest * 2 * Math.PI * 1_000) / rate;
+    const steps = samples.slice(1).map((sample, at) => Math.abs(sample - samples[at]!));
+    expect(Math.max(...steps)).toBeLessThan(steepest);
   });
 
   test('is the same every time, and another for another call', async () => {
