@@ -85,6 +85,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       what: "List and redrive what failed for good, in a receiver's store",
       load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
     },
+    erase: {
+      what: 'Erase what is stored about a person, a call, a tenant or a time',
+      load: async () => (await import('./commands/erase.ts')).eraseCommand,
+    },
     reconcile: {
       what: 'Find calls whose webhooks never came, and send their events',
       load: async () => (await import('./commands/reconcile.ts')).reconcileCommand,

@@ -196,7 +196,7 @@ type Handle = SqliteDatabase & { close(): unknown };
 type HandleClass = new (file: string, options?: object) => Handle;
 
 /** @param readOnly whether the file may not be changed */
-const sqliteClients = (readOnly: boolean): ClientPackage<Handle>[] => [
+export const sqliteClients = (readOnly: boolean): ClientPackage<Handle>[] => [
   {
     name: 'libsql',
     open: (module: { default: HandleClass }, file) =>

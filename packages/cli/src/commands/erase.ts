@@ -1,0 +1,268 @@
+import { hostname, userInfo } from 'node:os';
+import {
+  erase,
+  type EraseMatch,
+  type EraseOptions,
+  type EraseProgress,
+  type EraseResult,
+} from '@call-webhooks/recovery';
+import type { Command } from 'commander';
+import { type App, examples } from '../app.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { readData } from '../input/read.ts';
+import { time } from '../input/time.ts';
+import { openJobs } from '../store/queue-jobs.ts';
+import {
+  STORE_VARIABLE,
+  type StoreOptions,
+  withStore,
+  withStoreOptions,
+} from '../store/open-store.ts';
+import { dateTime } from '../terminal/format.ts';
+import { askYesNo, showProgress } from '../terminal/prompts.ts';
+import { t } from '../terminal/text.ts';
+
+interface Options extends StoreOptions {
+  readonly call?: readonly string[];
+  readonly tenant?: string;
+  readonly before?: Date;
+  readonly contains?: string;
+  readonly queue?: string;
+  readonly queuePrefix?: string;
+  readonly loseWaiting: boolean;
+  readonly forgetKeys: boolean;
+  readonly dryRun: boolean;
+  readonly by?: string;
+  readonly yes: boolean;
+}
+
+/** What no erasure reaches, by the beginning of the URL of the store. */
+const REMAINS: Readonly<Record<string, readonly string[]>> = {
+  redis: [
+    'The append-only file has what was erased until it is rewritten: run BGREWRITEAOF.',
+    'An RDB snapshot has it until the next one: run BGSAVE.',
+    'Replicas follow within seconds. Backups have it until they are deleted.',
+  ],
+  postgres: [
+    'The files of the tables have it until VACUUM has run and the space is used again: run VACUUM FULL on the tables to be sure.',
+    'The write-ahead log and its archive have it until they are recycled or deleted.',
+    'Replicas follow within seconds. Backups have it until they are deleted.',
+  ],
+  mysql: [
+    'Free pages of the tables have it until they are written again: run OPTIMIZE TABLE.',
+    'The binary log has it until it is purged. Backups have it until they are deleted.',
+  ],
+  sqlite: [
+    'Free pages of the file and its write-ahead log have it until they are overwritten: run PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE);',
+    'Copies and backups of the file have it until they are deleted.',
+  ],
+};
+
+/** `erase`: what is stored about a person, a call, a tenant or a time. */
+export function eraseCommand(app: App, base: Command): Command {
+  return withStoreOptions(base)
+    .option(
+      '--contains <file>',
+      'whose body has one of the values of a file, one a line; - reads standard input',
+    )
+    .option('--call <id...>', 'of these calls')
+    .option('--tenant <name>', 'of this tenant')
+    .option(
+      '--before <time>',
+      'older than: 30d (ago), 2026-01-31T12:00Z (UTC without a zone)',
+      time,
+    )
+    .option(
+      '--queue <name>',
+      'also the jobs of this queue of BullMQ or pg-boss, in the same server',
+    )
+    .option('--queue-prefix <name>', "BullMQ's prefix, or the schema of pg-boss")
+    .option(
+      '--lose-waiting',
+      'also jobs that wait: acknowledged events that no handler ever sees',
+      false,
+    )
+    .option('--forget-keys', 'also what duplicates are known by: the events may run again', false)
+    .option('--dry-run', 'erase nothing, and list what would be', false)
+    .option('--by <name>', 'who erases, for the line that is left; by default your account')
+    .option('-y, --yes', 'do not ask', false)
+    .addHelpText(
+      'after',
+      `
+Erases dead letters, dead and finished jobs, and outcomes. What is given has to
+fit together. Values of --contains are phone numbers (the same digits, or the
+last nine), e-mail addresses or names. They are never shown or logged. Jobs that
+run are left, and so are jobs that wait, unless you pass --lose-waiting. It can
+be interrupted and run again.
+Exit code 1 if something was left alone: run it again later.`,
+    )
+    .addHelpText(
+      'afterAll',
+      examples(
+        [
+          'erase --contains ada.txt --store sqlite:calls.db --dry-run',
+          'What is stored about a person',
+        ],
+        ['erase --contains - --yes < ada.txt', 'Erase it'],
+        [
+          'erase --contains ada.txt --queue calls --lose-waiting',
+          'Also from a queue, and before it was handled',
+        ],
+        ['erase --call c1 c2 --forget-keys', 'All of two calls'],
+        ['erase --tenant acme', 'All of a tenant'],
+        ['erase --before 90d --yes', 'All that is older than 90 days'],
+      ),
+    )
+    .action(app.action((options: Options) => run(app, options)));
+}
+
+async function run(app: App, options: Options): Promise<number> {
+  const { call, tenant, before, contains, dryRun, yes } = options;
+  if (contains === undefined && !call && tenant === undefined && !before)
+    throw badInput('Whose data?', 'Pass --contains FILE, --call, --tenant or --before.');
+  if (!dryRun && !yes && !app.interactive)
+    throw badInput('Erasing cannot be undone.', 'Look with --dry-run first, then pass --yes.');
+  const values = contains === undefined ? undefined : await valuesOf(app, contains);
+  const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
+  return withStore(app, options, async ({ store, deadLetters }) => {
+    const queue = await openJobs({ ...options, url });
+    try {
+      const what: EraseOptions = {
+        ...{ callIds: call, tenant, before, contains: values, store, deadLetters },
+        ...{ jobs: queue?.jobs, signal: app.signal, by: options.by ?? account() },
+        ...{ loseWaiting: options.loseWaiting, forgetKeys: options.forgetKeys },
+      };
+      if (dryRun) return await show(app, what, url);
+      if (!yes && !(await isConfirmed(app, what))) return EXIT.done;
+      return await eraseNow(app, what, url);
+    } finally {
+      await queue?.close();
+    }
+  });
+}
+
+/** The lines of a file, or of standard input. */
+async function valuesOf({ io }: App, file: string): Promise<string[]> {
+  const text = await readData(io, file === '-' ? file : `@${file}`, 'values to search for');
+  const values = text
+    .toString('utf8')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+  if (values.length > 0) return values;
+  throw badInput(
+    'The file has no values.',
+    'Write one phone number, e-mail address or name on each line.',
+  );
+}
+
+function account(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return hostname(); // a user without a name, as in some containers
+  }
+}
+
+const silent = { warn: () => undefined, error: () => undefined };
+
+async function isConfirmed(app: App, what: EraseOptions): Promise<boolean> {
+  const { deadLetters, deadJobs, doneJobs, waitingJobs, outcomes } = await counted(app, what);
+  if (deadLetters + deadJobs + doneJobs + waitingJobs + outcomes === 0) {
+    app.output.message('Nothing is found.');
+    return false;
+  }
+  const lost =
+    waitingJobs > 0 ? ` ${String(waitingJobs)} events that were acknowledged are lost.` : '';
+  const question = `Erase ${counts({ deadLetters, deadJobs, doneJobs, waitingJobs, outcomes })} for good?${lost}`;
+  return askYesNo(app, question);
+}
+
+/** Looks without erasing. */
+async function counted(
+  app: App,
+  what: EraseOptions,
+  onMatch?: (match: EraseMatch) => void,
+): Promise<EraseResult> {
+  const bar = showProgress(app.io);
+  const onProgress = ({ checked, match }: EraseProgress) => {
+    bar.update(checked);
+    if (match) onMatch?.(match);
+  };
+  try {
+    return await erase({ ...what, dryRun: true, logger: silent, onProgress });
+  } finally {
+    bar.clear();
+  }
+}
+
+async function show(app: App, what: EraseOptions, url: string): Promise<number> {
+  const { output } = app;
+  const matches: EraseMatch[] = [];
+  const result = await counted(app, what, (match) => matches.push(match));
+  if (output.json) for (const match of matches) await output.print({ type: 'match', ...match });
+  else if (matches.length > 0)
+    await output.printTable(
+      matches,
+      ['where', 'state', 'since', 'id', 'event', 'call', 'would be'].map((title) => ({ title })),
+      () =>
+        matches.map(({ where, state, at, id, eventName = '', callId = '', result: becomes }) => [
+          ...[where, state, dateTime(at), id, eventName, callId, becomes],
+        ]),
+    );
+  await output.print(
+    { type: 'result', dryRun: true, ...result, remains: remainsOf(url) },
+    () => t`Would erase ${counts(result)}.`,
+  );
+  tellLeft(app, result);
+  return EXIT.done;
+}
+
+async function eraseNow(app: App, what: EraseOptions, url: string): Promise<number> {
+  const { output, io } = app;
+  const bar = showProgress(io);
+  let line = '';
+  const logger = { ...silent, info: (_fields: object, message: string) => (line = message) };
+  const onProgress = ({ checked }: EraseProgress) => bar.update(checked);
+  let result: EraseResult;
+  try {
+    result = await erase({ ...what, logger, onProgress });
+  } finally {
+    bar.clear();
+    output.message(line);
+  }
+  await output.print(
+    { type: 'result', ...result, by: what.by, remains: remainsOf(url) },
+    () => t`Erased ${counts(result)}.`,
+  );
+  tellLeft(app, result);
+  for (const remains of remainsOf(url)) output.message(remains);
+  return result.running + result.leftWaiting > 0 ? EXIT.attention : EXIT.done;
+}
+
+const remainsOf = (url: string): readonly string[] =>
+  Object.entries(REMAINS).find(([scheme]) =>
+    url.replace(/^mariadb/, 'mysql').startsWith(scheme),
+  )?.[1] ?? [];
+
+function tellLeft({ output }: App, { running, leftWaiting }: EraseResult): void {
+  if (running > 0)
+    output.warn(`${String(running)} are running, and are left. Run it again when they have ended.`);
+  if (leftWaiting > 0)
+    output.warn(
+      `${String(leftWaiting)} jobs wait for their run, and are left: their handlers will see them. Run it again afterwards, or lose them with --lose-waiting.`,
+    );
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ deadLetters: 'dead letter', deadJobs: 'dead job', doneJobs: 'finished job' },
+  ...{ waitingJobs: 'waiting job', outcomes: 'outcome', keys: 'key' },
+};
+
+function counts(result: Partial<EraseResult>): string {
+  const found = Object.entries(result).filter(([name, count]) => name in NAMES && count > 0);
+  const texts = found.map(
+    ([name, count]) => `${String(count)} ${NAMES[name] ?? name}${count === 1 ? '' : 's'}`,
+  );
+  return texts.length > 0 ? texts.join(', ') : 'nothing';
+}

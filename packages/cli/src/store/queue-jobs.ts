@@ -1,0 +1,83 @@
+import type { QueueJobs } from '@call-webhooks/core/stores';
+import { pgBossJobs, type PgBossClient } from '@call-webhooks/postgres';
+import { bullmqJobs, type BullmqAllJobs } from '@call-webhooks/redis';
+import { sqliteJobs, sqliteQueue } from '@call-webhooks/sqlite';
+import { badInput } from '../errors.ts';
+import { sqliteClients } from './engines.ts';
+import { type ClientPackage, openWithInstalled } from './installed-client.ts';
+
+/** Where the jobs of a queue are. */
+export interface QueueNames {
+  /** The URL of the store, in whose server or file the queue is. */
+  readonly url: string;
+  /** The prefix of the store. */
+  readonly prefix?: string | undefined;
+  /** The name of the queue; a queue in SQLite has none. */
+  readonly queue?: string | undefined;
+  /** The prefix of BullMQ, or the schema of pg-boss. */
+  readonly queuePrefix?: string | undefined;
+}
+
+interface OpenedJobs {
+  readonly jobs: QueueJobs;
+  readonly close: () => Promise<unknown>;
+}
+
+type Closable = BullmqAllJobs & { close(): Promise<unknown> };
+type QueueClass = new (name: string, options: object) => Closable;
+type Boss = PgBossClient & {
+  on(event: 'error', listener: () => void): unknown;
+  start(): Promise<unknown>;
+  stop(options: object): Promise<unknown>;
+};
+type BossClass = new (options: object) => Boss;
+
+/**
+ * Opens the jobs of a queue. A SQLite file has one queue; the others are looked at if they are named.
+ * @returns `undefined` if there is no queue to look at
+ * @throws CliError 3 when its package is not installed; and what its client throws
+ */
+export async function openJobs(names: QueueNames): Promise<OpenedJobs | undefined> {
+  const { url, prefix, queue, queuePrefix } = names;
+  const never = new AbortController().signal;
+  if (url.startsWith('sqlite:')) {
+    if (queue !== undefined)
+      throw badInput(
+        'A queue in SQLite has no name.',
+        'Leave out --queue: it is looked at anyway.',
+      );
+    const file = url.slice('sqlite:'.length);
+    const db = await openWithInstalled(sqliteClients(false), file, never);
+    return { jobs: sqliteJobs(sqliteQueue(db, { prefix })), close: async () => db.close() };
+  }
+  if (queue === undefined) return undefined;
+  if (!/^(?:rediss?|postgres(?:ql)?):/.test(url))
+    throw badInput(
+      'A queue is in Redis, Postgres or SQLite.',
+      'Leave out --queue, or run it again with --store and the URL of its server.',
+    );
+  if (url.startsWith('redis')) {
+    const open = ({ Queue }: { Queue: QueueClass }, from: string) => {
+      const connection = { url: from, maxRetriesPerRequest: 1 };
+      return new Queue(queue, { connection, ...(queuePrefix && { prefix: queuePrefix }) });
+    };
+    const packages: ClientPackage<Closable>[] = [{ name: 'bullmq', open }];
+    const opened = await openWithInstalled(packages, url, never);
+    return { jobs: bullmqJobs(opened), close: () => opened.close() };
+  }
+  const open = async (module: { PgBoss?: BossClass; default?: BossClass }, from: string) => {
+    const PgBoss = (module.PgBoss ?? module.default) as BossClass;
+    const schema = queuePrefix && { schema: queuePrefix };
+    const passive = { supervise: false, schedule: false, migrate: false };
+    const boss = new PgBoss({ connectionString: from, max: 2, ...passive, ...schema });
+    boss.on('error', () => undefined);
+    await boss.start();
+    return boss;
+  };
+  const packages: ClientPackage<Promise<Boss>>[] = [{ name: 'pg-boss', open }];
+  const boss = await openWithInstalled(packages, url, never);
+  return {
+    jobs: pgBossJobs(boss, { queue, schema: queuePrefix }),
+    close: () => boss.stop({ graceful: false, wait: true }),
+  };
+}

@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { deadLetter, queued } from '@call-webhooks/contract-tests';
+import { sqliteQueue } from '@call-webhooks/sqlite';
+import Database from 'libsql';
+import { closing, setup } from './support/dead-letters.ts';
+import { run } from './support/run.ts';
+
+const ADA = { name: 'Ada Lovelace', phone: '+49 171 5550123', email: 'ada@example.com' };
+const VALUES = `${ADA.phone}\n\n ${ADA.email} \r\nAda Lovelace\n`;
+const secretive = /ada|lovelace|5550123/i;
+
+async function stored() {
+  const made = await setup();
+  const file = join(dirname(made.file), 'values.txt');
+  writeFileSync(file, VALUES);
+  const body = (callId: string, person: object) =>
+    Buffer.from(JSON.stringify({ callId, ...person }));
+  for (const callId of ['c1', 'c2'])
+    await made.deadLetters.put(deadLetter({ callId, key: callId, rawBody: body(callId, ADA) }));
+  await made.deadLetters.put(
+    deadLetter({ callId: 'c3', key: 'c3', rawBody: body('c3', { phone: '+1 555 010 9999' }) }),
+  );
+  const db = new Database(made.file);
+  closing.push(() => db.close());
+  const queue = sqliteQueue(db);
+  await queue.enqueue(queued(body('c4', ADA), { key: 'c4' }));
+  const left = async () =>
+    (await made.deadLetters.list()).letters.map(({ callId }) => callId).sort();
+  return { ...made, file, queue, left };
+}
+
+describe('erase', () => {
+  test('lists in a dry run what would be erased, without personal data, and erases nothing', async () => {
+    const { env, file, left } = await stored();
+    const shown = await run(['erase', '--contains', file, '--dry-run'], { env });
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toContain('Would erase 2 dead letters.');
+    expect(shown.stdout.match(/dead letters +dead/g)).toHaveLength(2);
+    expect(shown.stderr).toContain('1 jobs wait for their run');
+    expect(`${shown.stdout}${shown.stderr}`).not.toMatch(secretive);
+    expect(await left()).toEqual(['c1', 'c2', 'c3']);
+    const json = await run(['erase', '--contains', file, '--dry-run', '--json'], { env });
+    expect(json.records()).toMatchObject([
+      { type: 'match', where: 'dead letters', result: 'erased' },
+      { type: 'match', where: 'dead letters', result: 'erased' },
+      { type: 'match', where: 'jobs', state: 'waiting', result: 'left waiting' },
+      { type: 'result', dryRun: true, deadLetters: 2, leftWaiting: 1 },
+    ]);
+    expect(json.stdout).not.toMatch(secretive);
+  });
+
+  test('erases what standard input names, says who did it and what remains, and ends with 1 while something waits', async () => {
+    const { env, left, queue } = await stored();
+    const erased = await run(['erase', '--contains', '-', '--yes', '--by', 'ops'], {
+      env,
+      stdin: VALUES,
+    });
+    expect(erased.stdout).toContain('Erased 2 dead letters.');
+    expect(erased.stderr).toContain(
+      'call-webhooks: ops erased 2 dead letters; left alone: 1 waiting.',
+    );
+    expect(erased.stderr).toContain('VACUUM');
+    expect(`${erased.stdout}${erased.stderr}`).not.toMatch(secretive);
+    expect(erased.code).toBe(1);
+    expect(await left()).toEqual(['c3']);
+    const rest = ['erase', '--contains', '-', '--yes', '--lose-waiting', '--json'];
+    const again = await run(rest, { env, stdin: VALUES });
+    expect(again.code).toBe(0);
+    expect(again.records()).toMatchObject([
+      {
+        type: 'result',
+        deadLetters: 0,
+        waitingJobs: 1,
+        remains: [expect.stringContaining('VACUUM'), expect.any(String)],
+      },
+    ]);
+    expect((await queue.stats()).waiting).toBe(0);
+  });
+
+  test('erases by call and by age', async () => {
+    const { env, left } = await stored();
+    expect((await run(['erase', '--call', 'c1', 'c3', '--yes'], { env })).code).toBe(0);
+    expect(await left()).toEqual(['c2']);
+    await run(['erase', '--before', '1d', '--yes'], { env });
+    expect(await left()).toEqual([]);
+    expect((await run(['erase', '--call', 'c1', '--yes'], { env })).stdout).toContain(
+      'Erased nothing.',
+    );
+  });
+
+  test('refuses to guess, to erase unasked, and to search for too little', async () => {
+    const { env, file, left } = await stored();
+    const refused = async (...args: string[]) => {
+      const { code, stderr } = await run(['erase', ...args], { env });
+      expect(code).toBe(2);
+      return stderr;
+    };
+    expect(await refused('--yes')).toContain('Whose data?');
+    expect(await refused('--call', 'c1')).toContain('Look with --dry-run first');
+    expect(await refused('--call', 'c1', '--queue', 'calls', '--yes')).toContain('has no name');
+    writeFileSync(file, '12\n');
+    expect(await refused('--contains', file, '--yes')).toContain('value 1 is too short');
+    writeFileSync(file, '\n');
+    expect(await refused('--contains', file, '--yes')).toContain('no values');
+    expect(await left()).toHaveLength(3);
+  });
+});
