@@ -9,26 +9,27 @@ import {
   MAX_ATTEMPTS,
   type OpenedQueue,
   type OpenQueue,
+  type QueueTestContext,
   type QueueFeature,
   type QueueUnderTest,
 } from './queue/under-test.ts';
 import { workerHealth } from './queue/worker-health.ts';
 import { testsOf, type TestRunner, type Tests } from './runner.ts';
 import type { Effects } from './store/under-test.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Registers the tests that every queue and its worker have to pass. */
 export function queueContractTests(runner: TestRunner, subject: QueueUnderTest): void {
   const tests = testsOf(runner);
   tests.describe(`${subject.name}: queue contract tests`, () => {
-    const { it } = tests;
-    const open = opening(tests, (options) => subject.open(options));
+    const context = contextOf(tests, subject);
     const lacks = (feature: QueueFeature) => subject.lacks?.includes(feature) === true;
-    handOver({ it, open });
-    if (!lacks('deduplication')) deduplication({ it, open });
-    failures({ it, open }, { keepsReason: !lacks('failure-reason') });
-    if (!lacks('shutdown')) shutdown({ it, open });
-    if (!lacks('worker-health')) workerHealth({ it, open });
-    if (!lacks('refusals')) queueIsReady({ it, open });
+    handOver(context);
+    if (!lacks('deduplication')) deduplication(context);
+    failures(context, { keepsReason: !lacks('failure-reason') });
+    if (!lacks('shutdown')) shutdown(context);
+    if (!lacks('worker-health')) workerHealth(context);
+    if (!lacks('refusals')) queueIsReady(context);
   });
 }
 
@@ -39,12 +40,24 @@ export function completeJobContractTests(
 ): void {
   const tests = testsOf(runner);
   tests.describe(`${subject.name}: contract tests of completeIn`, () => {
-    transactions({ it: tests.it, open: opening(tests, (options) => subject.open(options)) });
+    transactions(contextOf(tests, subject));
   });
 }
 
-/** @internal Opens a queue in a test, and closes it and its workers after the test. */
-export function opening<Opened extends OpenedQueue>(
+/** @internal What a group of tests works with. */
+export function contextOf<Opened extends OpenedQueue>(
+  tests: Tests,
+  subject: QueueUnderTest<Opened>,
+): QueueTestContext<Opened> {
+  return {
+    it: tests.it,
+    open: opening(tests, (options) => subject.open(options)),
+    waitFor: (condition) => waitFor(condition, { within: subject.within }),
+  };
+}
+
+/** Opens a queue in a test, and closes it and its workers after the test. */
+function opening<Opened extends OpenedQueue>(
   { afterEach }: Tests,
   open: QueueUnderTest<Opened>['open'],
 ): OpenQueue<Opened> {

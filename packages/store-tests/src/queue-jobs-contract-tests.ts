@@ -4,10 +4,9 @@ import { badCursors } from './bad-cursors.ts';
 import { deferred } from './deferred.ts';
 import { queuedCall } from './queue/deliveries.ts';
 import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
-import { opening } from './queue-contract-tests.ts';
+import { contextOf } from './queue-contract-tests.ts';
 import { testsOf, type TestRunner } from './runner.ts';
 import { unique } from './unique.ts';
-import { waitFor } from './wait-for.ts';
 
 /** A queue, its jobs in every state, and those that are dead. */
 export type OpenedQueueJobs = OpenedQueue & { jobs: QueueJobs; deadJobs: DeadJobs };
@@ -19,8 +18,7 @@ export function queueJobsContractTests(
 ): void {
   const tests = testsOf(runner);
   tests.describe(`${subject.name}: contract tests of all jobs`, () => {
-    const { it } = tests;
-    const open = opening(tests, (options) => subject.open(options));
+    const { it, open, waitFor } = contextOf(tests, subject);
 
     /** All jobs, and those of a call. */
     async function allOf(jobs: QueueJobs, limit = 3) {

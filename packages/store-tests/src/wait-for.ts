@@ -6,7 +6,11 @@
  */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
-  { within = 60_000, every = 10, what = condition.toString() } = {},
+  {
+    within = 60_000,
+    every = 10,
+    what = condition.toString(),
+  }: { within?: number | undefined; every?: number; what?: string } = {},
 ): Promise<void> {
   const deadline = performance.now() + within;
   while (!(await condition())) {

@@ -84,6 +84,11 @@ export async function allLetters(
     const page = await from.list({ ...query, cursor });
     if (page.cursor !== undefined) assert.equal(page.letters.length, query.limit ?? 100);
     found.push(...page.letters);
+    // A cursor that leads back must not keep the test busy for ever.
+    assert.ok(
+      page.cursor === undefined || page.cursor !== cursor,
+      'a page has the cursor of the page before it',
+    );
     cursor = page.cursor;
   } while (cursor !== undefined);
   return found;

@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import { anyText } from '../any-text.ts';
 import { deferred } from '../deferred.ts';
 import { unique } from '../unique.ts';
-import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import type { QueueTestContext } from './under-test.ts';
 
 /** An event is queued once, known by its key. */
-export function deduplication({ it, open }: QueueTestContext): void {
+export function deduplication({ it, open, waitFor }: QueueTestContext): void {
   it('runs an event once, however often it is put in: before, while and after it runs', async () => {
     const { queue, startWorker } = await open();
     const callId = unique('call');

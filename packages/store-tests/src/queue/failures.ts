@@ -1,7 +1,6 @@
 import { expect } from 'expect';
 import type { DeadLetter } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
-import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import { MAX_ATTEMPTS, type QueueTestContext } from './under-test.ts';
@@ -11,7 +10,7 @@ import { MAX_ATTEMPTS, type QueueTestContext } from './under-test.ts';
  * @param keepsReason whether a run that only calls `deadLetter` knows why the last attempt failed
  */
 export function failures(
-  { it, open }: QueueTestContext,
+  { it, open, waitFor }: QueueTestContext,
   { keepsReason }: { keepsReason: boolean },
 ): void {
   it('runs what failed again, and counts the attempts', async () => {

@@ -3,12 +3,11 @@ import { createReceiver, generateSecret, ready } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { whileRefused } from '../refusals.ts';
 import { unique } from '../unique.ts';
-import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import type { QueueTestContext } from './under-test.ts';
 
 /** A queue is ready while it would take a delivery, and its worker while it would run one. */
-export function queueIsReady({ it, open }: QueueTestContext): void {
+export function queueIsReady({ it, open, waitFor }: QueueTestContext): void {
   it('is not ready while it answers, but would refuse a delivery, and nor is its worker', async () => {
     const { queue, refusals, startWorker } = await open();
     const logger = collectingLogger();

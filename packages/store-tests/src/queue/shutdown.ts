@@ -1,12 +1,13 @@
 import { expect } from 'expect';
 import { deferred } from '../deferred.ts';
-import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import type { QueueTestContext } from './under-test.ts';
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
+
 /** Workers come and go; the queue keeps. */
-export function shutdown({ it, open }: QueueTestContext): void {
+export function shutdown({ it, open, waitFor }: QueueTestContext): void {
   it('says that it answers', async () => {
     const { queue } = await open();
     expect(queue.ping).toBeDefined();
@@ -29,10 +30,17 @@ export function shutdown({ it, open }: QueueTestContext): void {
     for (const id of calls) await queue.enqueue(queuedCall(id));
     const first = await startWorker({ on: on('first') });
     await started.promise;
-    const closed = first.close();
+    let isClosed = false;
+    const closed = first.close().then(() => {
+      isClosed = true;
+    });
+    await pause();
+    expect(isClosed).toBe(false); // its job still runs
     go.resolve();
     await closed;
     expect(runs).toEqual([['first', calls[0]]]);
+    await pause();
+    expect(runs).toEqual([['first', calls[0]]]); // the second job waits
     await startWorker({ on: on('second') });
     await waitFor(() => runs.length > 1);
     expect(runs).toEqual([

@@ -2,14 +2,13 @@ import { expect } from 'expect';
 import type { CallCompletedEvent, HandlerContext } from '@call-webhooks/core';
 import type { Effects } from '../store/under-test.ts';
 import { unique } from '../unique.ts';
-import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import { MAX_ATTEMPTS, type QueueTestContext } from './under-test.ts';
 
 type Handle = (effect: string, context: HandlerContext, effects: Effects) => Promise<void>;
 
 /** Jobs that are done in a transaction of the user, which also has an effect. */
-export function transactions({ it, open }: QueueTestContext<Effects>): void {
+export function transactions({ it, open, waitFor }: QueueTestContext<Effects>): void {
   /** A worker, and a job whose effect is the id of its call. */
   async function start(handle: Handle) {
     const { queue, startWorker, deadLetters, transact, committed, client } = await open();

@@ -42,6 +42,8 @@ export type QueueFeature =
 
 export interface QueueUnderTest<Opened = OpenedQueue> {
   name: string;
+  /** How long a test waits for a job or its end; milliseconds, 60,000 by default. */
+  within?: number;
   /** What its engine can't do, which its docs must say. */
   lacks?: readonly QueueFeature[];
   /**
@@ -60,6 +62,8 @@ export type OpenQueue<More = {}> = (options?: {
 /** What a group of contract tests works with. */
 export interface QueueTestContext<More = {}> extends Pick<Tests, 'it'> {
   open: OpenQueue<More>;
+  /** Waits for what a worker does. */
+  waitFor(condition: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 /** Attempts of a job, unless a test asks for another number. */

@@ -2,12 +2,11 @@ import { expect } from 'expect';
 import { ready, type WorkerHealth } from '@call-webhooks/core';
 import { deferred } from '../deferred.ts';
 import { unique } from '../unique.ts';
-import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import type { QueueTestContext, StartedWorker } from './under-test.ts';
 
 /** A worker says whether it would run a job. */
-export function workerHealth({ it, open }: QueueTestContext): void {
+export function workerHealth({ it, open, waitFor }: QueueTestContext): void {
   it('says that a worker is well, what it runs, and when it ran a job last', async () => {
     const { queue, startWorker } = await open();
     const [started, go] = [deferred(), deferred()];
