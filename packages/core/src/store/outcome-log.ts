@@ -100,8 +100,12 @@ export const counterName = (...parts: readonly string[]): string =>
   parts.map(escapedPart).join('/');
 
 /** The parts that a name was made of. */
-export const counterParts = (name: string): string[] =>
-  name.split('/').map((part) => part.replaceAll('%2F', '/').replaceAll('%25', '%'));
+export const counterParts = (name: string): string[] => {
+  const parts = name.split('/');
+  // Most names have nothing escaped, and a status reads thousands of them.
+  if (!name.includes('%')) return parts;
+  return parts.map((part) => part.replaceAll('%2F', '/').replaceAll('%25', '%'));
+};
 
 /** A part of a name, as `counterName` has it. */
 export const escapedPart = (part: string): string =>

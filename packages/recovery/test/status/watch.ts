@@ -14,18 +14,18 @@ export type Alarm = Pick<Attention, 'kind' | 'urgent' | 'by' | 'tenant' | 'event
 export interface Looks {
   readonly from?: number;
   readonly until?: number;
-  /** From here on, for an hour, they look each minute. */
+  /** From here on, for 20 minutes, they look each minute, and for two hours every 5 minutes. */
   readonly incident?: number;
-  /** Otherwise so often; every 10 minutes by default. */
+  /** Otherwise so often; every 30 minutes by default. */
   readonly every?: number;
 }
 
 /** Lets a history happen, and gathers what status shows. */
 export async function watch(history: History, looks: Looks = {}) {
-  const { from = 0, until = (history.days ?? 13) * DAY, incident, every = 10 * MINUTE } = looks;
+  const { from = 0, until = (history.days ?? 13) * DAY, incident, every = 30 * MINUTE } = looks;
   const model = new ServiceModel(history);
   const alarms = new Map<string, Alarm>();
-  for (let time = from; time <= until; time += isClose(time, incident) ? MINUTE : every) {
+  for (let time = from; time <= until; time += Math.min(every, pauseAfter(time, incident))) {
     await model.agenda.runUntil(MONDAY + time);
     const { attention } = await status({ store: model.store });
     for (const { kind, urgent, by, tenant, eventName, text } of attention) {
@@ -50,7 +50,11 @@ export async function watch(history: History, looks: Looks = {}) {
   return { model, alarms: [...alarms.values()] };
 }
 
-const isClose = (time: number, incident = Infinity) => time >= incident && time < incident + HOUR;
+function pauseAfter(time: number, incident = Infinity): number {
+  if (time < incident) return incident - time;
+  if (time < incident + 20 * MINUTE) return MINUTE;
+  return time < incident + 2 * HOUR ? 5 * MINUTE : Infinity;
+}
 
 /** How long after the first delivery that was not acknowledged since then; milliseconds. */
 export const afterFailure = (model: ServiceModel, alarm: Alarm, since: number): number =>
