@@ -9,18 +9,23 @@ export interface TcpProxy {
    * neither side hears that they have ended. New ones are passed on as before.
    */
   drop(): void;
+  /** Passes on what the server says so much later from now on; milliseconds. */
+  delay(ms: number): void;
   close(): Promise<void>;
 }
 
 export async function tcpProxy(target: number): Promise<TcpProxy> {
   const open = new Set<{ sockets: readonly Socket[]; isDropped: boolean }>();
+  let delayMs = 0;
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     const connection = { sockets: [client, upstream], isDropped: false };
     open.add(connection);
     const pass = (from: Socket, to: Socket) => {
       from.on('data', (data) => {
-        if (!connection.isDropped) to.write(data);
+        if (connection.isDropped) return;
+        if (from === upstream && delayMs > 0) setTimeout(() => to.write(data), delayMs);
+        else to.write(data);
       });
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -37,6 +42,9 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
     port: (server.address() as AddressInfo).port,
     drop() {
       for (const connection of open) connection.isDropped = true;
+    },
+    delay(ms) {
+      delayMs = ms;
     },
     async close() {
       for (const { sockets } of open) for (const socket of sockets) socket.destroy();

@@ -69,12 +69,12 @@ export class LastVerified {
     this.#times.delete(oldest);
   }
 
-  /** @returns such as `crm 3 min ago, old not since the start`; `undefined` if none has verified any */
+  /** @returns such as `crm 3 min ago, old none since the start`; `undefined` if none has verified any */
   told(ids: readonly string[], now: number): string | undefined {
     if (this.#times.size === 0) return undefined;
     const ago = (id: string) => {
       const time = this.#times.get(id);
-      return time === undefined ? 'not since the start' : `${shownAge(now - time)} ago`;
+      return time === undefined ? 'none since the start' : `${shownAge(now - time)} ago`;
     };
     return ids.map((id) => `${id} ${ago(id)}`).join(', ');
   }

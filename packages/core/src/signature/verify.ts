@@ -91,7 +91,7 @@ const ONE_EACH = 'each webhook action has its own, and so has the recording webh
 const hintFor = (source: KeySource, verified: string | undefined): string =>
   source.verified && verified === undefined
     ? `No delivery was verified since the start, so the secret of this action may be missing: ${ONE_EACH}. Otherwise, check that nothing modifies the body.`
-    : `${verified === undefined ? '' : `They verified a delivery last: ${verified}. `}If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
+    : `${verified === undefined ? '' : `Last verified delivery: ${verified}. `}If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
 
 /**
  * @returns Unix seconds

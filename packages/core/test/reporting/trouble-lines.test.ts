@@ -30,7 +30,7 @@ describe('the line of a delivery that no secret verifies', () => {
     await send(generateSecret());
     expect(logger.entries.map(({ message }) => message)).toEqual([
       expect.stringContaining(
-        'They verified a delivery last: crm 3 min ago, recording 26 h ago, unused not since the start.',
+        'Last verified delivery: crm 3 min ago, recording 26 h ago, unused none since the start.',
       ),
     ]);
   });

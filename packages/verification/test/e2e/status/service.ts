@@ -1,46 +1,18 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '@call-webhooks/client';
 import { serveLocally } from '@call-webhooks/contract-tests';
 import { status } from '@call-webhooks/recovery';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import { STARTED_AT, type testResources } from '../test-resources.ts';
-import type { MachineInput, Outside } from './machine.ts';
+import type { Outside } from './machine.ts';
+import { startMachine, type Line } from './start-machine.ts';
 
-const MACHINE = fileURLToPath(new URL('machine.ts', import.meta.url));
 const MINUTE = 60_000;
 
-/** A line of the log of a machine. */
-export interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Record<string, unknown>;
-}
-
 type Resources = ReturnType<typeof testResources>;
-
-async function startMachine(own: Resources, input: MachineInput, lines: Line[]): Promise<number> {
-  const child = fork(MACHINE, [JSON.stringify(input)], {
-    execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
-  });
-  const ended = once(child, 'exit');
-  own.add({
-    async close() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  });
-  child.on('message', (message: { line?: Line }) => {
-    if (message.line) lines.push(message.line);
-  });
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  return port;
-}
 
 /** One request to one of the machines, in turn. */
 function forward(
@@ -118,7 +90,8 @@ export async function startService(
     });
   }
   const input = { ...paths, secrets, hasDeadLetters };
-  for (let machine = 0; machine < 2; machine++) ports.push(await startMachine(own, input, lines));
+  for (let machine = 0; machine < 2; machine++)
+    ports.push(await startMachine(own, 'machine.ts', input, lines));
 
   const db = own.add(new Database(paths.database));
   const store = sqliteStore(db, { now: () => outside.now });

@@ -29,7 +29,7 @@ test('a rotation that is not deployed is told in time, by the status and the log
   expect(attention[0]?.text).toContain('`call:completed`, last at');
   const [line] = service.lines;
   expect(line).toMatchObject({ level: 'warn', fields: { outcome: 'signature-mismatch' } });
-  expect(line?.message).toMatch(/verified a delivery last: secret-\w+ \d+ (?:s|min) ago/);
+  expect(line?.message).toMatch(/Last verified delivery: secret-\w+ \d+ (?:s|min) ago/);
 }, 180_000);
 
 test('a rule that is paused by a 404 is silent, and a dry run finds what it missed', async () => {
