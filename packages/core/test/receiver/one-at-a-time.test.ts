@@ -61,6 +61,20 @@ describe('oneAtATime', () => {
     expect(await second).toBe('handled');
   });
 
+  it('takes up a place again once it has waited: no more run than may', async () => {
+    const { one, other, settle, pause, end, begun } = setup({ maxInFlight: 1 });
+    const first = other.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    await settle();
+    await end('a started 1');
+    await pause();
+    expect(begun).toEqual(['a started 1', 'a completed 1']);
+    expect(await one.send(started('b'))).toBe('overloaded');
+    await end('a completed 1');
+    expect(await Promise.all([first, second])).toEqual(['handled', 'handled']);
+  });
+
   it('asks again for what another process runs, with the same claim, and uses up no attempt', async () => {
     const inner = memoryStore();
     const admit = jest.fn(inner.admit);

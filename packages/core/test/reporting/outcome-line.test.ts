@@ -43,6 +43,16 @@ describe('the line of an outcome', () => {
     expect(lineOf('handler-failed', {}, limit).fields).not.toHaveProperty('maxAttempts');
   });
 
+  it.each([
+    [0, undefined],
+    [1, 1],
+    [19, 19],
+  ])('with %d lines like it that were left out, it says %p', (suppressed, shown) => {
+    const outcome = { outcome: 'replayed', status: 409, source: 'webhook', durationMs: 1 } as const;
+    const { fields } = outcomeLine(outcome, suppressed);
+    expect((fields as { suppressed?: number }).suppressed).toBe(shown);
+  });
+
   it('says that the response went out before the handler ended', () => {
     expect(lineOf('handler-failed', { late: true }).fields).toMatchObject({ late: true });
     expect(lineOf('handler-failed').fields).not.toHaveProperty('late');

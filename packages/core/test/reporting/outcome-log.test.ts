@@ -321,27 +321,6 @@ describe('the outcome log of a receiver', () => {
     expect(await closed).toBeLessThanOrEqual(SECOND_MS);
   });
 
-  it('counts the late end of a delivery apart', async () => {
-    const work = deferred();
-    const on = { 'call:started': () => work.promise };
-    const { send, counted, rows } = setup({ on, ackWithin: 50, now: undefined });
-    const sent = send(started('c1'));
-    await pass(50);
-    expect(await sent).toBe('deadline');
-    work.resolve();
-    await pass();
-    expect(await counted()).toEqual({
-      ...{
-        'outcome/webhook/deadline/call:started': 1,
-        'late/webhook/handled/call:started': 1,
-      },
-    });
-    expect((await rows()).map(({ outcome, late }) => [outcome, late])).toEqual([
-      ['handled', true],
-      ['deadline', undefined],
-    ]);
-  });
-
   it('has no value of a body, no secret, and short texts on one line', async () => {
     const on = {
       'call:started': ({ fromPhoneNumber }: { fromPhoneNumber: unknown }) => {

@@ -256,6 +256,14 @@ describe('the hooks', () => {
       expect(infos).toStrictEqual([{ code: 'secret-unavailable', source: 'secret', ...flags }]);
     });
 
+    it('says which attempt was the last one', async () => {
+      const { infos, onError } = setup();
+      const more = { maxAttempts: 3, deadLetter: () => undefined };
+      const { send } = createTestReceiver({ on, onError, ...more });
+      for (let sent = 0; sent < 3; sent++) await send(STARTED);
+      expect(infos.map(({ lastAttempt }) => lastAttempt)).toEqual([false, false, true]);
+    });
+
     it('says whether it happened in a worker', async () => {
       const { infos, onError } = setup();
       const process = createJobProcessor({ on, onError, logger: new Lines() });

@@ -27,6 +27,22 @@ describe('a lease that is kept renewed', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('is renewed for the first time an interval after it was taken, whenever that was', async () => {
+    const calls = jest.fn(() => Promise.resolve(true));
+    const since = performance.now() - 70;
+    const lease = { every: 100, renew: calls, onLost: () => undefined, wait: ownTimer };
+    const stop = keepRenewed(lease, since);
+    await jest.advanceTimersByTimeAsync(29);
+    expect(calls).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(2);
+    expect(calls).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(98);
+    expect(calls).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(3);
+    expect(calls).toHaveBeenCalledTimes(2);
+    stop();
+  });
+
   it.each<[string, () => Promise<boolean>]>([
     ['hangs', () => new Promise(() => undefined)],
     ['rejects', () => Promise.reject(new Error('no connection'))],
