@@ -24,6 +24,8 @@ export const CLOCK = `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)
 /** Keys are bytes: collations take some texts that differ for the same one. The longest has 256 characters. */
 export const KEY = 'VARBINARY(1024)';
 export const TOKEN = 'VARBINARY(255)';
+/** The name of a counter or a mark. */
+export const COUNTER = 'VARBINARY(2048)';
 
 export const createProcedure = (prefix: string, procedure: Procedure): string => {
   const { name, parameters, variables = '', body, answer = 'DO 0' } = procedure;

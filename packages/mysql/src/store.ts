@@ -2,6 +2,7 @@ import type { Logger, Store } from '@call-webhooks/core';
 import { storableKey, type Admission, type EventState } from '@call-webhooks/core/stores';
 import { checkOptions, option, sweepingBeside } from '@call-webhooks/core/internal';
 import { randomUUID } from 'node:crypto';
+import { mysqlOutcomeLog } from './outcome-log.ts';
 import { Connections, numberOf, oddAnswer, textOf, type MysqlPool } from './pool.ts';
 import { prefixOption, type Migration } from './schema.ts';
 import { Tables } from './tables.ts';
@@ -140,6 +141,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
       );
       return stored.map((key) => states.get(key));
     },
+    log: mysqlOutcomeLog(tables),
     async loadCursor(name) {
       const [row] = await tables.call('load_cursor', [await storableKey(name)]);
       return row && textOf(row[0]);

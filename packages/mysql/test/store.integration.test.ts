@@ -20,13 +20,11 @@ withMysql('mysqlStore', () => {
 
   storeContractTests(runner, {
     name: 'a pool of mysql2/promise',
-    without: ['log'],
     open: () => openTestStore(test.pool),
   });
 
   storeContractTests(runner, {
     name: 'pools of mysql2, with settings that change how rows and texts look',
-    without: ['log'],
     async open() {
       const pools = [0, 1].map(() => {
         const pool = createCallbackPool({

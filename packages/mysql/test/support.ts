@@ -83,8 +83,15 @@ export async function openTestStore(
         `UPDATE ${prefix}events SET lease_until = lease_until - ?, keep_until = keep_until - ?`,
         [ms, ms],
       );
-      for (const table of ['webhook_ids', 'event_groups'])
-        await admin.query(`UPDATE ${prefix}${table} SET keep_until = keep_until - ?`, [ms]);
+      const columns = {
+        ...{ webhook_ids: ['keep_until'], event_groups: ['keep_until'] },
+        ...{ log_rows: ['taken_at', 'first_at', 'last_at'], log_batches: ['taken_at'] },
+        ...{ log_marks: ['marked_at'], log_processes: ['seen_at'] },
+      };
+      for (const [table, times] of Object.entries(columns)) {
+        const set = times.map((time) => `${time} = ${time} - ${String(ms)}`).join();
+        await admin.query(`UPDATE ${prefix}${table} SET ${set}`);
+      }
     },
   };
 }

@@ -1,0 +1,80 @@
+import { expect, it } from '@jest/globals';
+import type { OutcomeBatch } from '@call-webhooks/core/stores';
+import { openTestStore, rowsOf, withMysql } from './support.ts';
+import { useMysql } from './use-mysql.ts';
+
+withMysql('the outcome log of mysqlStore', () => {
+  const test = useMysql();
+
+  const batch = (id: string, more: Partial<OutcomeBatch> = {}): OutcomeBatch => ({
+    id,
+    process: { id: 'p', host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 },
+    rows: [
+      {
+        ...{ at: Date.now(), process: 'p', outcome: 'handled', source: 'webhook' },
+        ...{ durationMs: 1, callId: id },
+      },
+    ],
+    ...{ failures: [], counts: {}, marks: {} },
+    ...more,
+  });
+
+  it('refuses a batch that its tables refuse, for ever, and takes those after it', async () => {
+    const { store, prefix, close } = await openTestStore(test.pool);
+    await test.pool.query(
+      `ALTER TABLE ${prefix}log_rows ADD CONSTRAINT none CHECK (outcomes NOT LIKE '%call-1%')`,
+    );
+    expect(await store.log!.append(batch('call-1'))).toEqual({ refused: expect.any(Error) });
+    const tooLong = { minutes: { [Math.floor(Date.now() / 60_000)]: { ['x'.repeat(2_049)]: 1 } } };
+    expect(await store.log!.append(batch('long', { counts: tooLong }))).toEqual({
+      refused: expect.any(Error),
+    });
+    expect(await store.log!.append(batch('call-2'))).toBeUndefined();
+    const { rows } = await store.log!.read();
+    expect(rows.map(({ callId }) => callId)).toEqual(['call-2']);
+    await test.pool.query(`DROP PROCEDURE ${prefix}append_log`);
+    await expect(store.log!.append(batch('call-3'))).rejects.toThrow('store.migrate()');
+    await close();
+  });
+
+  it('numbers its batches anew after the number was lost, or is behind the batches', async () => {
+    const { store, prefix, close } = await openTestStore(test.pool);
+    await store.log!.append(batch('first'));
+    await store.log!.append(batch('second'));
+    await test.pool.query(`DELETE FROM ${prefix}log_position`);
+    await store.log!.append(batch('third'));
+    await test.pool.query(`UPDATE ${prefix}log_position SET n = 1, others = 0`);
+    for (const id of ['fourth', 'fifth']) await store.log!.append(batch(id));
+    const { rows } = await store.log!.read();
+    const ids = ['fifth', 'fourth', 'third', 'second', 'first'];
+    expect(rows.map(({ callId }) => callId)).toEqual(ids);
+    const kept = await rowsOf(test.pool, `SELECT earlier FROM ${prefix}log_rows ORDER BY n`);
+    expect(kept).toEqual([0, 1, 2, 3, 4].map((earlier) => ({ earlier })));
+    await close();
+  });
+
+  it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {
+    const { store, close } = await openTestStore(test.pool);
+    const minute = Math.floor(Date.now() / 60_000);
+    const names = Array.from({ length: 30 }, (_, index) => `outcome/webhook/${String(index)}`);
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, writer) => {
+        for (let turn = 0; turn < 10; turn++) {
+          const inSomeOrder = turn % 2 === 0 ? names : names.toReversed();
+          const old = { [minute - 4_000 - turn]: { old: 1 } };
+          const added = Object.fromEntries(inSomeOrder.map((name) => [name, 1]));
+          await store.log!.append(
+            batch(`${String(writer)}-${String(turn)}`, {
+              rows: [],
+              counts: { minutes: { ...old, [minute]: added } },
+            }),
+          );
+        }
+      }),
+    );
+    const counts = await store.log!.counts('minutes', 0, minute);
+    expect([...counts.keys()]).toEqual([minute]);
+    expect(counts.get(minute)).toEqual(Object.fromEntries(names.map((name) => [name, 120])));
+    await close();
+  });
+});
