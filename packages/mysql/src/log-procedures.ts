@@ -95,6 +95,20 @@ export function logProcedures(prefix: string): Procedure[] {
   SELECT n, ahead, outcomes FROM found JOIN newest USING (n) ORDER BY n DESC, failures;`,
     },
     {
+      name: 'log_kept',
+      parameters: 'p_after BIGINT, p_limit INT',
+      body: `WITH some AS (SELECT DISTINCT n FROM ${rows} WHERE n > p_after ORDER BY n LIMIT p_limit)
+  SELECT n, failures, ahead, outcomes FROM ${rows} JOIN some USING (n) ORDER BY n;`,
+    },
+    {
+      name: 'log_erase',
+      parameters: 'p_n BIGINT, p_failures INT, p_before LONGBLOB, p_after LONGBLOB',
+      variables: 'DECLARE v_changed INT;',
+      body: `UPDATE ${rows} SET outcomes = p_after WHERE n = p_n AND failures = p_failures AND outcomes = p_before;
+  SET v_changed = ROW_COUNT();`,
+      answer: 'SELECT v_changed',
+    },
+    {
       name: 'log_counters',
       parameters: `p_series VARCHAR(16), p_since BIGINT, p_until BIGINT, p_prefix ${COUNTER}`,
       body: `SELECT period_number, name, amount FROM ${counts} WHERE series = p_series

@@ -1,5 +1,6 @@
 import {
   batchBefore,
+  eraser,
   type Counters,
   keptRows,
   type LogProcess,
@@ -10,6 +11,9 @@ import {
 import { SERIES_NAMES } from '@call-webhooks/core/internal';
 import { numberOf, textOf, type Row } from './pool.ts';
 import type { Tables } from './tables.ts';
+
+/** How many batches are read at a time to erase rows of them. */
+const MOST_READ = 100;
 
 /** The outcome log of `mysqlStore`. */
 export function mysqlOutcomeLog(tables: Tables): OutcomeLog {
@@ -60,6 +64,24 @@ export function mysqlOutcomeLog(tables: Tables): OutcomeLog {
       const marked = found.filter(([, name]) => name !== null);
       const marks = marked.map(([, name, at]) => [textOf(name), numberOf(at)] as const);
       return { now: numberOf(found[0]?.[0] ?? null), marks: Object.fromEntries(marks) };
+    },
+    async erase(which) {
+      const erased = eraser(which);
+      let sum = 0;
+      for (let after: number | undefined = erased && 0; erased && after !== undefined;) {
+        const found = await tables.call('log_kept', [after, MOST_READ]);
+        let isChanged = false;
+        for (const [n, failures, ahead, outcomes] of found) {
+          const rows = textOf(outcomes);
+          const left = erased({ rows, ahead: numberOf(ahead) });
+          if (left.erased === 0) continue;
+          if (await tables.yes('log_erase', n, failures, rows, left.rows)) sum += left.erased;
+          else isChanged = true;
+        }
+        // Somebody else has erased others of these rows, or the log has dropped them: then once more.
+        if (!isChanged) after = found.length === 0 ? undefined : numberOf(found.at(-1)?.[0]);
+      }
+      return sum;
     },
     async processes() {
       const found = await tables.call('log_seen', []);
