@@ -38,7 +38,12 @@ const wordsOf = (output: string): string[] => [
 
 it('npm start -- --once: every response is as expected, in plain text in a pipe', async () => {
   const { stdout } = await start({});
-  expect(stdout).toContain('All 18 responses are as expected.');
+  expect(stdout).toContain('All 28 responses are as expected.');
+  // The warning comes four attempts before the pause, and the tour ends in a calm state.
+  expect(stdout).toMatch(
+    /call:completed · attempt 2 +401 signature-mismatch[^]*\n\nStatus: 1 thing needs attention[^]*call:completed · attempt 3 +200 handled[^]*\n\nStatus: All 5 events arrive\.\n/,
+  );
+  expect(stdout).not.toContain('the rule is paused');
   for (const seen of ['500 handler-failed', 'attempt 2', 'duplicate', '409 replayed', 'ignored'])
     expect(stdout).toContain(seen);
   expect(stdout).not.toContain('\u001b');
@@ -68,11 +73,14 @@ it('notices unexpected responses', async () => {
   const [started, completed, recording] = [generateSecret(), generateSecret(), generateSecret()];
   const target = { url: receiver.origin, secrets: { started, completed, recording } };
   const pace = { print: (text: string) => void lines.push(text), pauseMs: 0 };
-  const tour = await tourOf(controlOf(simulator.url), target, pace);
+  const operations = { deploy: () => Promise.resolve(), showStatus: () => Promise.resolve() };
+  const tour = await tourOf(controlOf(simulator.url), target, operations, pace);
   const { wrong } = await tour.take();
+  // The inspector has nothing to warn of.
+  expect(simulator.rules.list().map(({ state }) => state)).toEqual(['active', 'active', 'active']);
   await simulator.close();
   await receiver.close();
-  expect(wrong).toHaveLength(6);
+  expect(wrong).toHaveLength(7);
   expect(wrong.join()).toContain('expected 401 signature-mismatch, 200 handled');
   expect(lines.join('\n')).toContain('replayed');
 });

@@ -13,6 +13,8 @@ export interface Child {
   /** Its URL, once it listens. Rejects if it exits before that. */
   readonly url: Promise<string>;
   readonly ended: Promise<unknown>;
+  /** Sends a request, and resolves with the answer. One at a time. */
+  ask(request: object): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,12 @@ export function startChild(name: string, file: string, env = process.env): Child
   return {
     url: Promise.race([ready, early]),
     ended,
+    async ask(request) {
+      const answered = once(child, 'message');
+      child.send(request);
+      const [answer] = (await Promise.race([answered, early])) as [unknown];
+      return answer;
+    },
     async stop() {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);

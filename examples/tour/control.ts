@@ -15,25 +15,30 @@ export function controlOf(url: string) {
   async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${url}/_sim${path}`, {
       method,
-      ...(method !== 'GET' && {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body ?? {}),
-      }),
+      ...(method !== 'GET' &&
+        method !== 'DELETE' && {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body ?? {}),
+        }),
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-    return (await response.json()) as Answer;
+    return (response.status === 204 ? undefined : await response.json()) as Answer;
   }
 
   return {
     createRule: (rule: RuleInput) => ask<Rule>('POST', '/rules', rule),
     setRecordingWebhook: (to: { url: string; secret: string }) =>
       ask<Rule>('POST', '/recording-webhook', to),
-    pauseRule: (id: string) => ask<Rule>('POST', `/rules/${id}/pause`),
+    removeRule: (id: string) => ask('DELETE', `/rules/${id}`),
+    rotateSecret: (ruleId: string, actionId: string) =>
+      ask<{ signingSecret: string }>('POST', `/rules/${ruleId}/actions/${actionId}/rotate`),
     placeCall: (call: PlacedCallInput) => ask('POST', '/calls', call),
     startCall: (call: CallInput) => ask('POST', '/calls/start', call),
     setChaos: (chaos: Partial<ChaosSettings>) => ask('PATCH', '/chaos', chaos),
     clearChaos: () => ask('POST', '/chaos/clear'),
     clock: () => ask<{ now: number; nextDueAt: number | null }>('GET', '/clock'),
+    /** @param by a duration, such as `15m` */
+    advance: (by: string) => ask('POST', '/clock/advance', { by }),
     turnToNext: () => ask('POST', '/clock/next'),
     /** Waits until no delivery is in flight. */
     settled: () => ask('POST', '/deliveries/settled'),

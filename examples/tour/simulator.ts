@@ -4,7 +4,8 @@ import { startSimulator } from '@call-webhooks/simulator';
 /** Where the command line looks for a simulator. */
 const DEFAULT_PORT = 4777;
 
-const start = (port: number) => startSimulator({ port, recordingFirst: 1 });
+// Deliveries are signed by the clock that the tour advances, and the receiver follows it.
+const start = (port: number) => startSimulator({ port, recordingFirst: 1, timestamps: 'clock' });
 const simulator = await start(Number(process.env['SIMULATOR_PORT'] ?? DEFAULT_PORT)).catch(
   (error: unknown) => {
     // Another simulator runs: any free port will do.

@@ -6,6 +6,9 @@ import { parseArgs, styleText } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { startChild, type Child } from './child.ts';
 import { controlOf } from './control.ts';
+import type { Ask } from './receiver.ts';
+import { printStatus, type ToldStatus } from './status.ts';
+import type { Operations } from './steps.ts';
 import { tourOf } from './tour.ts';
 
 const HELP = `Usage: npm start [-- --once]
@@ -43,9 +46,18 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   print(`Receiver:          ${target}`);
   print('Retries come five minutes later: the tour advances the simulated clock.\n');
 
+  await receiver.ask({ follow: service } satisfies Ask);
+  const operations: Operations = {
+    async deploy(deployed) {
+      await receiver.ask({ deploy: deployed } satisfies Ask);
+    },
+    async showStatus() {
+      printStatus((await receiver.ask({ status: true } satisfies Ask)) as ToldStatus, print);
+    },
+  };
   const control = controlOf(service);
   const pauseMs = process.stdout.isTTY && !values.once ? STEP_EVERY_MS : 0;
-  const tour = await tourOf(control, { url: target, secrets }, { print, pauseMs });
+  const tour = await tourOf(control, { url: target, secrets }, operations, { print, pauseMs });
   const { answers, wrong } = await tour.take();
   for (const text of wrong) print(text);
   if (wrong.length === 0)

@@ -1,4 +1,4 @@
-import type { ChaosSettings } from '@call-webhooks/simulator';
+import type { ChaosSettings, Rule } from '@call-webhooks/simulator';
 import type { Control } from './control.ts';
 
 /** One step of the tour. */
@@ -9,6 +9,16 @@ export interface Step {
   readonly run: (control: Control) => Promise<unknown>;
   /** The expected responses, in any order. */
   readonly expected: readonly string[];
+  /** What happens after so many responses, before the next retry. */
+  readonly then?: { readonly after: number; readonly run: () => Promise<void> };
+}
+
+/** The receiver, as whoever deploys it and is on call for it sees it. */
+export interface Operations {
+  /** Deploys the receiver with these secrets of the call actions. */
+  readonly deploy: (secrets: readonly string[]) => Promise<void>;
+  /** Prints what needs attention. */
+  readonly showStatus: () => Promise<void>;
 }
 
 const start = (control: Control) => control.startCall({});
@@ -19,8 +29,20 @@ export interface Target {
   readonly secrets: Readonly<Record<'started' | 'completed' | 'recording', string>>;
 }
 
+/** What the steps work with. */
+export interface Surroundings extends Operations {
+  readonly target: Target;
+  /** The rule that sends `call:completed`. */
+  readonly completed: Pick<Rule, '_id' | 'actions'>;
+}
+
 /** Everything that a receiver encounters. */
-export const stepsFor = ({ url, secrets }: Target): readonly Step[] => [
+export const stepsFor = ({
+  target: { url, secrets },
+  completed,
+  deploy,
+  showStatus,
+}: Surroundings): readonly Step[] => [
   {
     title: 'A recorded call: its recording is announced before call:completed',
     run: (control) => control.placeCall({ durationSeconds: 20 }),
@@ -56,6 +78,7 @@ export const stepsFor = ({ url, secrets }: Target): readonly Step[] => [
     run: start,
     expected: ['401 timestamp-out-of-tolerance', '200 handled'],
   },
+  rotation(completed, secrets.started, { deploy, showStatus }),
   {
     title: 'Two custom payloads: one for a ticket, one with an unknown event',
     run: async (control) => {
@@ -68,8 +91,47 @@ export const stepsFor = ({ url, secrets }: Target): readonly Step[] => [
       });
       await start(control);
       await control.settled();
-      await control.pauseRule(_id);
+      await control.removeRule(_id);
     },
     expected: ['200 handled', '200 handled', '200 ignored'],
   },
+  {
+    title: 'The next call: everything arrives again',
+    async run(control) {
+      await control.advance('15m');
+      await control.placeCall({ durationSeconds: 20 });
+    },
+    expected: ['200 handled', '200 handled', '200 handled'],
+  },
 ];
+
+/** A rotation that nobody deploys, until the status says so: four attempts before the rule is paused. */
+function rotation(
+  { _id: ruleId, actions: [action] }: Surroundings['completed'],
+  startedSecret: string,
+  { deploy, showStatus }: Operations,
+): Step {
+  let rotated: string;
+  return {
+    title: 'A secret is rotated, and nobody tells the receiver: a warning before the pause',
+    async run(control) {
+      if (!action) throw new Error('The rule has no action.');
+      await control.advance('15m');
+      await control.placeCall({ durationSeconds: 20 });
+      await control.advance('2m');
+      rotated = (await control.rotateSecret(ruleId, action._id)).signingSecret;
+      await control.placeCall({ durationSeconds: 20, recorded: false });
+    },
+    expected: [
+      ...['200 handled', '200 handled', '200 handled'],
+      ...['200 handled', '401 signature-mismatch', '401 signature-mismatch', '200 handled'],
+    ],
+    then: {
+      after: 6,
+      async run() {
+        await showStatus();
+        await deploy([startedSecret, rotated]);
+      },
+    },
+  };
+}
