@@ -1,9 +1,10 @@
 // A receiver in Express that runs its handlers, and one with a queue and a worker.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { memoryDeadLetters, type ErrorHook } from '@call-webhooks/core';
+import { memoryDeadLetters, memoryStore, type ErrorHook } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { instrument } from '@call-webhooks/opentelemetry';
+import { status } from '@call-webhooks/recovery';
 import { createSqliteWorker, sqliteQueue } from '@call-webhooks/sqlite';
 import { trace } from '@opentelemetry/api';
 import express from 'express';
@@ -21,9 +22,11 @@ export async function startReceivers(secrets: () => readonly string[]) {
   const db = new Database(':memory:');
   const queue = sqliteQueue(db);
   const deadLetters = memoryDeadLetters();
+  const store = memoryStore();
   const telemetry = instrument({
     queues: { calls: () => queue.stats() },
     deadLetters: () => deadLetters.count(),
+    status: () => status({ store }),
   });
 
   const handlers = {
@@ -38,7 +41,7 @@ export async function startReceivers(secrets: () => readonly string[]) {
       },
     },
   };
-  const hook = callWebhooks({ secret: secrets, ...handlers });
+  const hook = callWebhooks({ secret: secrets, store, ...handlers });
   const queued = callWebhooks({ secret: secrets, queue });
   const worker = createSqliteWorker(queue, {
     ...handlers,

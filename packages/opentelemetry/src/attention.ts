@@ -18,7 +18,7 @@ export interface AttentionReport {
 
 /** The label of what concerns every event, or an unknown one. */
 const ANY_EVENT = 'any';
-/** `unknown`: nobody can tell. The other values are those of the last answer then. */
+/** `unknown`: nobody can tell. What was known before stays. */
 const KINDS = ['store', 'failing', 'silent', 'rejected', 'missed', 'stuck', 'slow', 'unknown'];
 
 /** How long a store or an engine may take; milliseconds. Whoever collects metrics waits for it. */
@@ -46,24 +46,27 @@ export function observeStatus(
   let askedAt = -Infinity;
 
   async function refresh(): Promise<void> {
+    let report: AttentionReport;
     try {
-      const report = await ask();
-      if (report.unknown !== undefined) throw new Error(report.unknown);
-      for (const { eventName } of report.events) events.add(labels.of(eventName));
-      ones = new Set(
-        report.attention.map(({ kind, eventName, urgent }) => {
-          const event = eventName === undefined ? ANY_EVENT : labels.of(eventName);
-          events.add(event);
-          return seriesOf(kind, event, urgent);
-        }),
-      );
+      report = await ask();
     } catch (error) {
-      ones.add(seriesOf('unknown', ANY_EVENT, false));
-      diag.warn(`${SCOPE}: the status is unknown:`, error);
-    } finally {
-      isAnswered = true;
-      asking = undefined;
+      report = { attention: [], events: [], unknown: String(error) };
     }
+    const { attention, unknown } = report;
+    for (const { eventName } of report.events) events.add(labels.of(eventName));
+    const found = attention.map(({ kind, eventName, urgent }) => {
+      const event = eventName === undefined ? ANY_EVENT : labels.of(eventName);
+      events.add(event);
+      return seriesOf(kind, event, urgent);
+    });
+    if (unknown === undefined) ones = new Set(found);
+    else {
+      // What was known before may still be so, and an alert about it must not end now.
+      for (const series of [...found, seriesOf('unknown', ANY_EVENT, false)]) ones.add(series);
+      diag.warn(`${SCOPE}: the status is unknown:`, unknown);
+    }
+    isAnswered = true;
+    asking = undefined;
   }
 
   const callback: ObservableCallback = async (result) => {

@@ -91,6 +91,23 @@ describe('what needs attention', () => {
     expect(await ones()).toEqual([]);
   });
 
+  it('tells what is known, such as that the store is down, while the rest is unknown', async () => {
+    const down = {
+      attention: [{ kind: 'store', urgent: true }],
+      events: [],
+      unknown: 'The store does not answer.',
+    };
+    const answers = [failing, down];
+    sdk = startSdk({ status: () => Promise.resolve(answers.shift()!) });
+    await ones();
+    jest.advanceTimersByTime(60_000);
+    expect(await ones()).toEqual([
+      ['store', 'any', true],
+      ['failing', 'call:completed', true],
+      ['unknown', 'any', false],
+    ]);
+  });
+
   it('has no value before the first answer', async () => {
     const first = deferred<AttentionReport>();
     sdk = startSdk({ status: () => first.promise });

@@ -5,96 +5,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from '@jest/globals';
-import { callBody, describeWithProgram, freePort } from '@call-webhooks/contract-tests';
+import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { findProgram } from '@call-webhooks/contract-tests/find-program';
-import { createReceiver, generateSecret, sign } from '@call-webhooks/core';
-import { instrument } from '@call-webhooks/opentelemetry';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { quiet, scrapes, times, type Minute, type Series } from './scraped-receiver.ts';
 
 const DOCS = fileURLToPath(new URL('../../../../../docs/observability/', import.meta.url));
-
-/** What happens in one minute. */
-type Minute = (service: Service) => unknown;
-
-/** A receiver, and the service that sends to it. The clock is that of the receiver. */
-interface Service {
-  /** @returns the outcome */
-  deliver(eventName: string, options?: { callId?: string; lag?: number }): Promise<string>;
-  /** A delivery that was signed with another secret. */
-  forge(): Promise<string>;
-  /** A request of a scanner, without headers. */
-  scan(): Promise<string>;
-  redrive(eventName: string): Promise<string>;
-}
-
-/** A series of the exporter, with its value at each minute; `_` where it was not there. */
-type Series = Map<string, string[]>;
-
-/** Runs a receiver minute by minute, and scrapes the exporter of its metrics after each. */
-async function scrapes(minutes: readonly Minute[], withDeadLetters: boolean): Promise<Series> {
-  const port = await freePort();
-  const exporter = new PrometheusExporter({ host: '127.0.0.1', port });
-  const meterProvider = new MeterProvider({ readers: [exporter] });
-  const telemetry = instrument({ meterProvider });
-  const secret = generateSecret();
-  let now = Date.now();
-  const receiver = createReceiver({
-    secret,
-    now: () => now,
-    on: {
-      'call:started': () => undefined,
-      'call:completed': () => Promise.reject(new Error('The CRM is down')),
-    },
-    logger: { warn: () => undefined, error: () => undefined },
-    ...(withDeadLetters && { deadLetter: () => undefined, maxAttempts: 1 }),
-  });
-  let calls = 0;
-  const post = async (headers: Record<string, string>, body: string) =>
-    (await receiver.receive({ headers, body: Buffer.from(body) })).outcome.outcome;
-  const service: Service = {
-    async deliver(eventName, { callId = `call-${String(++calls)}`, lag = 0 } = {}) {
-      const body = callBody(callId, eventName);
-      const timestamp = Math.floor(now / 1_000) - lag;
-      return post(await sign({ secret, body, timestamp }), body);
-    },
-    async forge() {
-      const body = callBody(`call-${String(++calls)}`, 'call:started');
-      const timestamp = Math.floor(now / 1_000);
-      return post(await sign({ secret: generateSecret(), body, timestamp }), body);
-    },
-    scan: () => post({}, ''),
-    redrive: async (eventName) => {
-      const event = { eventName, callId: `call-${String(++calls)}` };
-      return (await receiver.deliver(event)).outcome;
-    },
-  };
-
-  const series: Series = new Map();
-  for (const [at, minute] of minutes.entries()) {
-    await minute(service);
-    now += 60_000;
-    const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
-    for (const [, name = '', value = ''] of text.matchAll(
-      /^(call_webhooks_\S+?(?:\{.*\})?) (\S+)/gm,
-    )) {
-      const values = series.get(name) ?? Array<string>(at).fill('_');
-      series.set(name, [...values, value]);
-    }
-  }
-  telemetry.close();
-  await receiver.close();
-  await meterProvider.shutdown();
-  return series;
-}
-
-const times = (count: number, minute: Minute): Minute[] => Array<Minute>(count).fill(minute);
-const quiet: Minute = () => undefined;
 
 describeWithProgram(
   { name: 'promtool', path: findProgram('promtool'), installedBy: 'prometheus' },
   'the alerts, with the series that the exporter wrote',
   () => {
+    const ordinary: Minute = async (service) => {
+      await service.deliver('call:started');
+      await service.deliver('call:completed');
+    };
+    const failing: Minute = (service) => (service.handlers = 'fail');
+    const succeeding: Minute = (service) => (service.handlers = 'succeed');
+
     const folder = mkdtempSync(join(tmpdir(), 'call-webhooks-alerts-'));
     afterAll(() => {
       rmSync(folder, { recursive: true });
@@ -134,14 +61,20 @@ describeWithProgram(
       samples: [],
     });
 
+    it.each([
+      ['check', 'config', 'prometheus.yml'],
+      ['check', 'rules', 'alerts.yml'],
+    ])('%s %s %s', async (command, what, file) => {
+      const run = promisify(execFile);
+      const { stdout } = await run('promtool', [command, what, file], { cwd: DOCS });
+      expect(stdout).toContain('SUCCESS');
+    });
+
     it('every delivery fails, as after a rotation of the secret', async () => {
-      const series = await scrapes(
-        [
-          ...times(20, (service) => service.deliver('call:started')),
-          ...times(30, (service) => service.forge()),
-        ],
-        false,
-      );
+      const series = await scrapes([
+        ...times(20, (service) => service.deliver('call:started')),
+        ...times(30, (service) => service.forge()),
+      ]);
       await evaluate(series, [
         // The last acknowledged ones are less than ten minutes ago.
         isSilent('CallWebhooksAllDeliveriesFail', 27),
@@ -150,16 +83,13 @@ describeWithProgram(
     });
 
     it('requests of scanners are no deliveries that fail, and no deliveries', async () => {
-      const series = await scrapes(
-        [
-          ...times(60, async (service) => {
-            await service.deliver('call:started');
-            await service.scan();
-          }),
-          ...times(180, (service) => service.scan()),
-        ],
-        false,
-      );
+      const series = await scrapes([
+        ...times(60, async (service) => {
+          await service.deliver('call:started');
+          await service.scan();
+        }),
+        ...times(180, (service) => service.scan()),
+      ]);
       const panel = (text: string) =>
         readPanels().find((expr) => expr.includes(text) && expr.includes('[1h]')) as string;
       await evaluate(series, [
@@ -174,10 +104,11 @@ describeWithProgram(
       const series = await scrapes(
         [
           ...times(5, quiet),
+          failing,
           ...times(2, (service) => service.deliver('call:completed')),
           ...times(20, (service) => service.redrive('call:completed')),
         ],
-        true,
+        { deadLetter: () => undefined, maxAttempts: 1 },
       );
       await evaluate(series, [
         isSilent('CallWebhooksDeadLettersGrowing', 4),
@@ -190,12 +121,164 @@ describeWithProgram(
       ]);
     });
 
+    it('a rule is at risk, and the event is named, until the event succeeds', async () => {
+      const attempt: Minute = (service) => service.deliver('call:completed', { callId: 'bad' });
+      const series = await scrapes([
+        ...times(10, ordinary),
+        failing,
+        ...[attempt, ...times(4, quiet)],
+        ...[attempt, ...times(4, quiet)],
+        ...[attempt, ...times(4, quiet)],
+        succeeding,
+        ...[attempt, ...times(4, quiet)],
+      ]);
+      const alert = 'CallWebhooksRuleAtRisk';
+      await evaluate(series, [
+        isSilent(alert, 12),
+        firing(alert, { call_webhooks_event: 'call:completed', severity: 'critical' }, 22),
+        isSilent(alert, 28),
+      ]);
+    });
+
+    it('a rule is not at risk if events that fail become dead letters', async () => {
+      const series = await scrapes(
+        [
+          ...times(10, ordinary),
+          failing,
+          ...times(20, (service) => service.deliver('call:completed')),
+        ],
+        { deadLetter: () => undefined, maxAttempts: 1 },
+      );
+      await evaluate(
+        series,
+        [15, 20, 30].map((at) => isSilent('CallWebhooksRuleAtRisk', at)),
+      );
+    });
+
+    it('signatures are rejected after a rotation of one secret, while the other event arrives', async () => {
+      const series = await scrapes([
+        ...times(10, ordinary),
+        ...times(10, async (service) => {
+          await service.deliver('call:started');
+          await service.forge();
+        }),
+      ]);
+      const alert = 'CallWebhooksSignaturesRejected';
+      await evaluate(series, [
+        isSilent(alert, 10),
+        ...[1].map(() => ({
+          expr: `count(ALERTS{alertname="${alert}",alertstate="firing",severity="critical"}) > bool 0`,
+          at: 18,
+          samples: [{ labels: '{}', value: 1 }],
+        })),
+      ]);
+    });
+
+    it('one forged request accuses nobody', async () => {
+      const series = await scrapes([
+        ...times(5, ordinary),
+        (service) => service.forge(),
+        ...times(20, quiet),
+      ]);
+      for (const at of [6, 12, 25])
+        await evaluate(series, [isSilent('CallWebhooksSignaturesRejected', at)]);
+    });
+
+    it('an event is silent once its retry does not come', async () => {
+      const series = await scrapes([
+        ...times(10, ordinary),
+        failing,
+        (service) => service.deliver('call:completed'),
+        ...times(20, (service) => service.deliver('call:started')),
+      ]);
+      const alert = 'CallWebhooksEventSilent';
+      await evaluate(series, [
+        isSilent(alert, 20),
+        firing(
+          alert,
+          {
+            call_webhooks_event: 'call:completed',
+            call_webhooks_urgent: 'true',
+            severity: 'critical',
+          },
+          30,
+        ),
+      ]);
+    });
+
+    it('an event was missed: it failed, and was not sent again, although others arrive', async () => {
+      const series = await scrapes([
+        ...times(5, ordinary),
+        failing,
+        (service) => service.deliver('call:completed'),
+        succeeding,
+        ...times(30, ordinary),
+      ]);
+      const alert = 'CallWebhooksEventsMissed';
+      await evaluate(series, [
+        isSilent(alert, 10),
+        firing(alert, { call_webhooks_event: 'call:completed', severity: 'warning' }, 35),
+      ]);
+    });
+
+    it('a queue is stuck once its worker runs nothing', async () => {
+      const series = await scrapes(
+        [
+          ...times(5, async (service) => {
+            await service.deliver('call:started');
+            await service.work();
+          }),
+          ...times(30, (service) => service.deliver('call:started')),
+        ],
+        { hasQueue: true },
+      );
+      const alert = 'CallWebhooksQueueStuck';
+      await evaluate(series, [isSilent(alert, 10), firing(alert, { severity: 'critical' }, 30)]);
+    });
+
+    it('the store is down', async () => {
+      const series = await scrapes([
+        ...times(5, ordinary),
+        (service) => (service.isStoreDown = true),
+        ...times(5, (service) => service.deliver('call:started')),
+        (service) => (service.isStoreDown = false),
+        ...times(3, ordinary),
+      ]);
+      const alert = 'CallWebhooksStoreDown';
+      await evaluate(series, [
+        isSilent(alert, 4),
+        firing(alert, { severity: 'critical' }, 9),
+        isSilent(alert, 14),
+      ]);
+    });
+
+    it('a handler is slow', async () => {
+      const series = await scrapes([
+        ...times(5, ordinary),
+        (service) => (service.handlers = 15_000),
+        ...times(10, (service) => service.deliver('call:completed')),
+      ]);
+      const alert = 'CallWebhooksSlow';
+      await evaluate(series, [
+        isSilent(alert, 5),
+        firing(alert, { call_webhooks_event: 'call:completed', severity: 'warning' }, 15),
+      ]);
+    });
+
+    it('nobody knows, since status was not passed', async () => {
+      const series = await scrapes(times(20, ordinary), { hasStatus: false });
+      const alert = 'CallWebhooksStatusUnknown';
+      await evaluate(series, [isSilent(alert, 5), firing(alert, { severity: 'warning' }, 15)]);
+      const known = await scrapes(times(20, ordinary));
+      await evaluate(known, [isSilent(alert, 5), isSilent(alert, 19)]);
+    });
+
     it('the lag rises', async () => {
       const after =
         (lag: number): Minute =>
         (service) =>
           service.deliver('call:started', { lag });
-      const series = await scrapes([...times(90, after(2)), ...times(30, after(120))], false);
+      const series = await scrapes([...times(90, after(2)), ...times(30, after(120))]);
       await evaluate(series, [
         isSilent('CallWebhooksLagRising', 89),
         firing(

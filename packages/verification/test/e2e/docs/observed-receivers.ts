@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callBody, freePort, serveLocally, startSender } from '@call-webhooks/contract-tests';
-import { generateSecret, memoryDeadLetters } from '@call-webhooks/core';
+import { generateSecret, memoryDeadLetters, memoryStore } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { instrument } from '@call-webhooks/opentelemetry';
+import { status } from '@call-webhooks/recovery';
 import { createSqliteWorker, sqliteQueue } from '@call-webhooks/sqlite';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -27,7 +28,8 @@ export async function observedReceivers() {
   const fail = () => Promise.reject(new Error('The CRM is down'));
   const handlers = { on: { 'call:started': () => undefined, 'call:completed': fail }, logger };
 
-  const direct = createNodeHandler({ secret, ...handlers });
+  const store = memoryStore();
+  const direct = createNodeHandler({ secret, store, ...handlers });
   const queued = createNodeHandler({ secret, queue, logger });
   const worker = createSqliteWorker(queue, {
     ...handlers,
@@ -40,6 +42,7 @@ export async function observedReceivers() {
     meterProvider,
     queues: { calls: () => worker.stats() },
     deadLetters: () => deadLetters.count(),
+    status: () => status({ store }),
   });
   const servers = await Promise.all(
     [direct, queued].map((handler) =>
