@@ -73,6 +73,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
     },
   },
   'Find and repair what went wrong:': {
+    status: {
+      what: 'Tell what needs attention, before a rule is paused',
+      load: async () => (await import('./commands/status.ts')).statusCommand,
+    },
     doctor: {
       what: 'Check secrets, store, receiver and REST API',
       load: async () => (await import('./commands/doctor.ts')).doctorCommand,

@@ -78,6 +78,11 @@ describe('mcp', () => {
     expect(ended['rows']).toMatchObject([{ eventName: 'call:completed', source: 'webhook' }]);
     const { answer: newest } = await ask('deliveries', { limit: 1 });
     expect(newest['rows']).toHaveLength(1);
+    expect(newest['lookedBackTo']).toEqual(like(/^\d{4}-\d\d-\d\dT/));
+    expect((await ask('deliveries', { until: '1h' })).answer['rows']).toEqual([]);
+    expect((await ask('deliveries', { since: '1h' })).answer['rows']).not.toEqual([]);
+    const { answer: failures } = await ask('deliveries', { failed: true });
+    expect(failures['rows']).not.toContainEqual(expect.objectContaining({ outcome: 'ignored' }));
     const missed = simulator.calls.start({ ...PLANTED, recorded: false });
     for (const { _id } of simulator.rules.list()) simulator.rules.pause(_id);
     simulator.calls.end(missed._id);
@@ -168,7 +173,7 @@ describe('mcp', () => {
       const { ask } = await assistant([], made.env);
       expect(await ask('deliveries', { before })).toMatchObject({
         isError: true,
-        answer: { error: like(/cursor/), fix: like(/^Pass the cursor of the page before/) },
+        answer: { error: like(/cursor/), fix: like(/^Pass the cursor/) },
       });
     },
   );

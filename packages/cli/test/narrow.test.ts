@@ -155,6 +155,7 @@ test.each([
   [['recording', 'nosuch']],
   [['resend', 'nosuch']],
   [['reconcile', '--since', '1h', '--until', '0s', '--dry-run']],
+  [['status']],
   [['dead-letters', 'list', '--store', 'nosuch:store']],
   [['send', 'call:started', '--to', 'https://a-rather-long-name.example.com/hook']],
 ])('%j fits, and an error names its fix', async (argv) => {

@@ -35,6 +35,7 @@ import {
   withStore,
   withStoreOptions,
 } from '../store/open-store.ts';
+import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
 import { duration } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
@@ -203,7 +204,8 @@ function proxies({ io: { env } }: App): Found {
 
 function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
   if (!isStoreGiven(app, options)) return skipped(`Pass --store URL, or set ${STORE_VARIABLE}.`);
-  const examine = async ({ deadLetters, doubt, inspect }: OpenedStore) => {
+  const examine = async (opened: OpenedStore) => {
+    const { deadLetters, doubt, inspect } = opened;
     const { server, problems } = await inspect();
     const waiting = await deadLetters.count();
     const all: Found[] = [...problems];
@@ -212,9 +214,22 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
     if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses it.`));
     const fix = 'See why: call-webhooks dead-letters causes';
     if (waiting > 0) all.push({ ...warn(`${waiting} to look at.`, fix), check: 'dead letters' });
-    return all;
+    return [...all, ...statusChecks(await statusOf(opened, {}))];
   };
   return withStore(app, options, examine, true);
+}
+
+/** What `status` says, as checks: what is urgent is bad. */
+function statusChecks({ line, attention, unknown }: ToldStatus): Found[] {
+  const check = 'status';
+  if (attention.length === 0)
+    return unknown === undefined
+      ? [{ ...ok(plainText(line)), check }]
+      : [{ ...skipped(plainText(unknown)), check }];
+  return attention.map(({ urgent, text, fix }) => ({
+    ...(urgent ? bad : warn)(plainText(text), plainText(fix)),
+    check,
+  }));
 }
 
 async function receiver(app: App, options: DoctorOptions): Promise<Found | Found[]> {

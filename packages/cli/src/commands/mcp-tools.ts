@@ -15,6 +15,7 @@ import { simulatorOf } from '../simulator/connection.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import { findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
+import { statusOf } from '../store/status.ts';
 import { checkTenant, otherTenants, type TenantWords } from '../store/tenants.ts';
 import { shellWord } from '../terminal/shell.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
@@ -29,6 +30,7 @@ import {
   rowView,
   shownId,
   shownName,
+  statusView,
 } from './mcp-views.ts';
 import { lookUp, REMEMBER_MS, windowOf } from './reconcile.ts';
 import { checkSignature } from './verify.ts';
@@ -83,6 +85,19 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       async ({ to = options.to }) => ({
         checks: await diagnose(app, { ...options, ...(to !== undefined && { to }) }),
       }),
+    ),
+    tool(
+      'status',
+      'What needs attention now: events that fail, are rejected or stopped arriving, with the fix.',
+      {
+        tenant: TENANT.describe('only what concerns this tenant'),
+        expect: z
+          .array(z.string().max(200))
+          .max(50)
+          .optional()
+          .describe('names of events that have to arrive; default: those of the last 30 days'),
+      },
+      (query) => inStore(async (opened) => statusView(await statusOf(opened, query))),
     ),
     tool(
       'explain',
@@ -153,7 +168,8 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         inStore(async ({ store, deadLetters }) => {
           const ofCall = (row: OutcomeRow) =>
             row.callId === redactId(callId) && (tenant === undefined || row.tenant === tenant);
-          const rows = store.log && (await rowsOf(store.log, ofCall, 50)).rows;
+          const found = store.log && (await rowsOf(store.log, ofCall, { limit: 50 }));
+          const rows = found?.rows;
           const letters: ListedDeadLetter[] = [];
           for await (const letter of lettersOf(deadLetters, { tenant }))
             if (letter.callId === callId) letters.push(letter);
@@ -173,27 +189,35 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
               : 'This store cannot tell the state of an event.',
             deadLetters: letters.map(letterView),
             deliveries: rows?.map(rowView) ?? NO_LOG,
+            deliveriesLookedBackTo: found?.lookedBackTo,
           };
         }),
     ),
     tool(
       'deliveries',
-      'What ended lately in all processes of the receiver: the newest first.',
+      'What ended in all processes of the receiver: the newest first. "lookedBackTo" says how far.',
       {
+        since: TIME.optional(),
+        until: TIME.optional(),
+        failed: z.boolean().default(false).describe('only what failed'),
         outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
         source: z.enum(DELIVERY_SOURCES).optional(),
         tenant: TENANT,
         before: z.string().max(200).optional().describe('the "before" of the page before'),
         limit: LIMIT,
       },
-      ({ outcome, source, tenant, before, limit }) =>
+      ({ outcome, source, tenant, since, until, failed, before, limit }) =>
         inStore(async ({ store: { log } }) => {
           if (!log) throw badInput(NO_LOG, 'Use a newer store, or read the log lines.');
           const isWanted = (row: OutcomeRow) =>
             (outcome === undefined || row.outcome === outcome) &&
             (source === undefined || row.source === source) &&
             (tenant === undefined || row.tenant === tenant);
-          const page = await rowsOf(log, isWanted, limit, before);
+          const page = await rowsOf(log, isWanted, {
+            ...{ limit, before, only: failed ? 'failures' : undefined },
+            ...(since !== undefined && { since: time(since).getTime() }),
+            ...(until !== undefined && { until: time(until).getTime() }),
+          });
           return { ...page, rows: page.rows.map(rowView) };
         }),
     ),

@@ -1,31 +1,55 @@
 import { EVENT_NAMES, OUTCOMES } from '@call-webhooks/core';
 import { redactId } from '@call-webhooks/core/internal';
-import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import type {
+  ListedDeadLetter,
+  OutcomeLog,
+  OutcomeLogQuery,
+  OutcomeRow,
+} from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
 import type { DeliverySummary } from '@call-webhooks/simulator';
 import type { OpenedStore } from '../store/engine.ts';
 import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
+import { plainText, type ToldStatus } from '../store/status.ts';
 
 export const NO_LOG = 'This store keeps no log of deliveries.';
+
+/** Which rows of a log are wanted. Times are milliseconds since the epoch. */
+export interface RowsQuery extends Pick<OutcomeLogQuery, 'since' | 'until' | 'only' | 'before'> {
+  readonly limit: number;
+}
 
 /** The newest rows that are wanted. Reads at most 210 batches. */
 export async function rowsOf(
   log: OutcomeLog,
   isWanted: (row: OutcomeRow) => boolean,
-  limit: number,
-  from?: string,
-): Promise<{ rows: OutcomeRow[]; leftOut: number; before?: string | undefined }> {
+  { limit, before: from, ...query }: RowsQuery,
+): Promise<{
+  rows: OutcomeRow[];
+  leftOut: number;
+  before?: string | undefined;
+  lookedBackTo?: Date | undefined;
+}> {
   const MAX_PAGES = 20;
   const rows: OutcomeRow[] = [];
   let before = from;
+  let oldest = Infinity;
   for (let read = 0; read < MAX_PAGES && rows.length < limit; read++) {
-    const page = await log.read({ before, batches: read + 1 });
-    rows.push(...page.rows.filter(isWanted));
+    const page = await log.read({ ...query, before, batches: read + 1 });
+    for (const row of page.rows) {
+      oldest = Math.min(oldest, row.at);
+      if (isWanted(row)) rows.push(row);
+    }
     before = page.before;
     if (before === undefined) break;
   }
-  // A page ends with a batch, that is with a second of one process.
-  return { rows: rows.slice(0, limit), leftOut: Math.max(0, rows.length - limit), before };
+  return {
+    rows: rows.slice(0, limit),
+    // A page ends with a batch, that is with a second of one process.
+    leftOut: Math.max(0, rows.length - limit),
+    before,
+    ...(oldest !== Infinity && { lookedBackTo: new Date(oldest) }),
+  };
 }
 
 export const rowView = ({ error, process: _process, ...row }: OutcomeRow) => ({
@@ -58,6 +82,38 @@ export async function deadLettersView(
       untrusted: { error: text },
     })),
     ...(wanted.cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
+  };
+}
+
+/**
+ * A status. Its texts name events and tenants, and whoever sends events has chosen their names: names that
+ * may be texts are masked there, too.
+ */
+export function statusView({ at, attention, events, notes, line, unknown }: ToldStatus) {
+  const named = [...attention, ...events];
+  const names = [
+    ...named.flatMap(({ eventName }) => (eventName === undefined ? [] : [[eventName, shownName]])),
+    ...named.flatMap(({ tenant }) => (tenant === undefined ? [] : [[tenant, shownId]])),
+  ] as [string, (name: string) => string][];
+  const told = (text: string) =>
+    names.reduce((so, [name, shown]) => so.replaceAll(name, shown(name)), plainText(text));
+  const masks = (one: { eventName?: string | undefined; tenant?: string | undefined }) => ({
+    ...(one.eventName !== undefined && { eventName: shownName(one.eventName) }),
+    ...(one.tenant !== undefined && { tenant: shownId(one.tenant) }),
+  });
+  return {
+    at: new Date(at),
+    summary: told(line),
+    ...(unknown !== undefined && { unknown: told(unknown) }),
+    attention: attention.map(({ since, text, fix, by, ...one }) => ({
+      ...{ kind: one.kind, urgent: one.urgent, by, ...masks(one), count: one.count },
+      ...{ since: new Date(since), text: told(text), fix: told(fix), docs: one.docs },
+    })),
+    events: events.map(({ state, why, arrivedAt, ...one }) => ({
+      ...{ ...masks(one), state, why: why && told(why) },
+      arrivedAt: arrivedAt === undefined ? undefined : new Date(arrivedAt),
+    })),
+    notes: notes.map(told),
   };
 }
 

@@ -1,24 +1,26 @@
-import type { ListedDeadLetter } from '@call-webhooks/core/stores';
+import { counterParts, type ListedDeadLetter } from '@call-webhooks/core/stores';
 import { badInput, type CliError } from '../errors.ts';
 import type { OpenedStore } from './engine.ts';
 
 type Looked = Pick<OpenedStore, 'store' | 'deadLetters'>;
 
-/** So many batches of the log, and so many dead letters, are looked at. */
+/** So many dead letters are looked at. */
 const LOOKED_AT = 1_000;
+/** The tenants that the log does not name, since there are too many. */
+const OTHERS = '*';
 
 /**
- * The tenants of a receiver, as far as its store has heard of them: from deliveries that were verified, and
- * from dead letters. There are none if the receiver has no tenants.
+ * The tenants of a receiver, as far as its store has heard of them: from deliveries of the last 30 days that
+ * were verified, and from dead letters. There are none if the receiver has no tenants.
  */
 export async function tenantsOf({ store, deadLetters }: Looked): Promise<string[]> {
   const { letters } = await deadLetters.list({ limit: LOOKED_AT });
-  const { rows } = (await store.log?.read({ batches: LOOKED_AT })) ?? { rows: [] };
-  // Anybody can name a tenant in the URL of a request that is not verified.
-  const verified = rows.filter(({ webhookId }) => webhookId !== undefined);
-  const names = new Set([...letters, ...verified].map(({ tenant }) => tenant));
-  names.delete(undefined);
-  return ([...names] as string[]).sort();
+  const { marks } = (await store.log?.marks()) ?? { marks: {} };
+  // `ack/<tenant>/<event>/<secret>`. Anybody can name a tenant in the URL, but marks are of verified deliveries.
+  const marked = Object.keys(marks).map((name) => counterParts(name)[1] ?? '');
+  const names = new Set([...letters.map(({ tenant }) => tenant ?? ''), ...marked]);
+  names.delete('');
+  return [...names].sort();
 }
 
 /** How a surface names tenants, and how one is passed to it. */
@@ -46,7 +48,7 @@ export async function checkTenant(
   const known = await tenantsOf(opened);
   if (tenant === undefined && known.length > 0)
     throw badInput(`This receiver has tenants: ${listed(known.map(shown))}.`, fix);
-  if (tenant === undefined || known.includes(tenant)) return undefined;
+  if (tenant === undefined || known.includes(tenant) || known.includes(OTHERS)) return undefined;
   const others = known.length > 0 ? `, but of ${listed(known.map(shown))}` : '';
   return `The store has no delivery of tenant ${shown(tenant)}${others}. If the name is wrong, every event looks missed.`;
 }
@@ -59,9 +61,12 @@ const REDRIVE_FLAG: TenantWords = {
 const NAMED = 10;
 
 /** The first names, and how many there are besides. */
-function listed(names: readonly string[]): string {
+function listed(given: readonly string[]): string {
+  const names = given.filter((name) => name !== OTHERS);
   const more = names.length - NAMED;
-  return names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${String(more)} more` : '');
+  const rest =
+    names.length < given.length ? ' and others' : more > 0 ? ` and ${String(more)} more` : '';
+  return names.slice(0, NAMED).join(', ') + rest;
 }
 
 /**

@@ -1,0 +1,122 @@
+import type { Attention, EventStatus } from '@call-webhooks/recovery';
+import type { Command } from 'commander';
+import { type App, examples } from '../app.ts';
+import { environmentError, EXIT } from '../errors.ts';
+import { repeatable } from '../input/options.ts';
+import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
+import { checkTenant } from '../store/tenants.ts';
+import { dateTime } from '../terminal/format.ts';
+import { type Column, paragraph, table } from '../terminal/table.ts';
+import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
+
+interface Options extends StoreOptions {
+  readonly tenant?: string;
+  readonly expect?: readonly string[];
+}
+
+/** `status`: what needs attention, before the service pauses a rule. */
+export function statusCommand(app: App, base: Command): Command {
+  return withStoreOptions(base)
+    .option('--tenant <name>', 'only what concerns this tenant')
+    .option(
+      '--expect <event>',
+      'an event that has to arrive; repeatable (default: those of the last 30 days)',
+      repeatable,
+    )
+    .addHelpText(
+      'after',
+      `
+Says which events keep failing or have stopped arriving, which deliveries could
+not be verified, and what else needs attention, with what to do about it. It
+reads what all receivers and workers wrote into their store, changes nothing,
+and does not ask the service.
+
+Exit code 0 if nothing needs attention, 1 if something does, and 3 if nobody can
+tell, for example because the store does not answer.
+${examples(
+  ['status --store sqlite:calls.db', 'What needs attention now'],
+  ['status || call-webhooks status | mail -s calls ops@example.com', 'In cron'],
+  ["status --json | jq -r '.attention[].kind'", 'The kinds alone'],
+  ['status --tenant acme', 'Of one tenant'],
+  ['status --expect call:started --expect call:completed', 'Also if one never arrived'],
+)}`,
+    )
+    .action(app.action((options: Options) => run(app, options)));
+}
+
+async function run(app: App, options: Options): Promise<number> {
+  const { output } = app;
+  const { tenant } = options;
+  const [found, doubt] = await withStore(
+    app,
+    options,
+    async (opened) =>
+      [
+        await statusOf(opened, options),
+        tenant === undefined ? undefined : await checkTenant(opened, tenant),
+      ] as const,
+    true,
+  );
+  if (doubt !== undefined) output.warn(doubt);
+  await output.print(found, (colors) => linesOf(found, colors, output.columns));
+  if (found.attention.length > 0) return EXIT.attention;
+  if (found.unknown !== undefined)
+    throw environmentError('Nobody can tell what needs attention.', plainText(found.unknown));
+  return EXIT.done;
+}
+
+const INDENT = 2;
+
+function linesOf(found: ToldStatus, colors: Colors, columns: number): Text[] {
+  const { attention, events, notes, line } = found;
+  const tone = attention.some(({ urgent }) => urgent)
+    ? colors.red
+    : attention.length > 0 || found.unknown !== undefined
+      ? colors.yellow
+      : colors.green;
+  return [
+    ...paragraph(plainText(line), columns).map(tone),
+    ...attention.flatMap((one) => [t``, ...attentionLines(one, colors, columns)]),
+    ...(events.length > 0 ? [t``, ...eventLines(events, colors, columns)] : []),
+    ...(notes.length > 0 ? [t``] : []),
+    ...notes.flatMap((note) => paragraph(t`Note: ${plainText(note)}`, columns)),
+  ];
+}
+
+function attentionLines(one: Attention, colors: Colors, columns: number): Text[] {
+  const { kind, urgent, tenant, eventName, since, text, fix, docs } = one;
+  const what = [kind, eventName ?? 'all events', ...(tenant === undefined ? [] : [tenant])];
+  const head = t`${(urgent ? colors.red : colors.yellow)(what.join('  '))}  ${colors.dim(`since ${dateTime(new Date(since))}`)}`;
+  return [
+    head,
+    ...paragraph(plainText(text), columns, INDENT),
+    ...paragraph(t`${colors.bold('Fix:')} ${plainText(fix)}`, columns, INDENT),
+    t`${' '.repeat(INDENT)}${colors.dim(docs)}`,
+  ];
+}
+
+function eventLines(events: readonly EventStatus[], colors: Colors, columns: number): Text[] {
+  const hasTenants = events.some(({ tenant }) => tenant !== undefined);
+  const head: Column[] = [
+    { title: 'event' },
+    ...(hasTenants ? [{ title: 'tenant' }] : []),
+    { title: 'state' },
+    { title: 'arrived last' },
+  ];
+  const rows = events.map(({ eventName, tenant = '', state, arrivedAt }): Printable[] => [
+    eventName,
+    ...(hasTenants ? [tenant] : []),
+    state === 'attention' ? colors.yellow(state) : state,
+    arrivedAt === undefined ? 'never' : dateTime(new Date(arrivedAt)),
+  ]);
+  const reasons = events.flatMap(({ eventName, tenant, why }) =>
+    why === undefined
+      ? []
+      : paragraph(
+          t`${eventName}${tenant === undefined ? '' : ` of ${tenant}`}: ${plainText(why)}`,
+          columns,
+        ),
+  );
+  return [...table(colors, head, rows, columns), ...reasons];
+}

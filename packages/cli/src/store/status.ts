@@ -1,0 +1,43 @@
+import { status, type Status, statusLine } from '@call-webhooks/recovery';
+import type { OpenedStore } from './engines.ts';
+
+/** Whose status is wanted, and of which events. */
+export interface StatusQuery {
+  readonly tenant?: string | undefined;
+  /** By default, all events that arrived in the last 30 days. */
+  readonly expect?: readonly string[] | undefined;
+}
+
+/** A status, and the same in one line. */
+export interface ToldStatus extends Status {
+  readonly line: string;
+}
+
+/**
+ * What needs attention, by what the store has. Changes nothing.
+ * @throws CliError 2 for events that are no names
+ */
+export async function statusOf(
+  { store, inspect }: OpenedStore,
+  { tenant, expect }: StatusQuery,
+): Promise<ToldStatus> {
+  // The `ping()` of a store writes, and this one may be opened for reading alone.
+  const ping = async () => {
+    const { problems } = await inspect();
+    const bad = problems.find(({ result }) => result === 'bad');
+    if (bad) throw new Error(bad.text);
+  };
+  const whole = await status({ store: { ...store, ping }, expect });
+  // What names no tenant concerns all of them.
+  const isMeant = (one: { tenant?: string | undefined }) =>
+    tenant === undefined || one.tenant === undefined || one.tenant === tenant;
+  const own = {
+    ...whole,
+    attention: whole.attention.filter(isMeant),
+    events: whole.events.filter(isMeant),
+  };
+  return { ...own, line: statusLine(own) };
+}
+
+/** The texts of a status, without the signs of Markdown. */
+export const plainText = (markdown: string): string => markdown.replaceAll('`', '');
