@@ -1,5 +1,5 @@
 import { status, type Status, statusLine } from '@call-webhooks/recovery';
-import type { OpenedStore } from './engines.ts';
+import type { OpenedStore } from './engine.ts';
 
 /** Whose status is wanted, and of which events. */
 export interface StatusQuery {
