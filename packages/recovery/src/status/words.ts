@@ -110,15 +110,15 @@ function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
 }
 
 /** Where the docs explain a kind. */
-const ANCHORS = {
-  store: 'store',
-  failing: 'failing',
-  silent: 'silent',
-  rejected: 'rejected',
-  missed: 'missed',
-  stuck: 'stuck',
-  slow: 'slow',
-} as const satisfies Record<Attention['kind'], string>;
+const DOCS: Record<Attention['kind'], string> = {
+  store: docsUrl('status.md#store'),
+  failing: docsUrl('status.md#failing'),
+  silent: docsUrl('status.md#silent'),
+  rejected: docsUrl('status.md#rejected'),
+  missed: docsUrl('status.md#missed'),
+  stuck: docsUrl('status.md#stuck'),
+  slow: docsUrl('status.md#slow'),
+};
 
 /** @param now milliseconds since the epoch */
 export function inWords(finding: Finding, now: number): Attention {
@@ -131,7 +131,7 @@ export function inWords(finding: Finding, now: number): Attention {
     ...(by && { by }),
     ...(tenant !== '' && { tenant }),
     ...(eventName !== '' && { eventName }),
-    ...{ since, count, text, fix, docs: docsUrl(`status.md#${ANCHORS[kind]}`) },
+    ...{ since, count, text, fix, docs: DOCS[kind] },
   };
 }
 
