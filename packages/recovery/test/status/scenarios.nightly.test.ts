@@ -16,8 +16,8 @@ import {
 } from './service-model.ts';
 import { shown, watch, type Alarm, type Looks } from './watch.ts';
 
-const SEEDS = [1, 2, 3];
-const EVERY = 10 * MINUTE;
+const SEEDS = [1, 2];
+const EVERY = 20 * MINUTE;
 
 /** The histories of all seeds, in everyday trouble. What is shown while the store is down is left out. */
 async function watchAll(history: History, looks: Looks = {}) {
