@@ -5,7 +5,12 @@ import type {
   OutcomeRow,
   SeenProcess,
 } from '@call-webhooks/core/stores';
-import type { DeadLetterCause, ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
+import type {
+  DeadLetterCause,
+  ReconcileResult,
+  RedriveResult,
+  Status,
+} from '@call-webhooks/recovery';
 import type { OutcomeTable, Result } from './results.ts';
 
 // The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
@@ -39,6 +44,8 @@ export interface Session {
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
 export interface Overview {
   now: number;
+  /** Of all events; at most 10 seconds old. */
+  status: StatusShown;
   /** Of the receiver that answered; at most 5 seconds old. */
   health: Health & { checkedAt: number };
   /** `null` if the store has no log, or does not respond. */
@@ -48,10 +55,79 @@ export interface Overview {
     /** 156 points of ten minutes: 26 hours. */
     day: Period;
     processes: ProcessSeen[];
+    /** The versions of the app that ran in the last 50 hours, the newest first. Empty without `version`. */
+    versions: AppVersion[];
     secrets: SecretUse[];
     /** Rows that were not kept, since more than 50 a second ended. The counts have them. */
     rowsDropped: number;
   } | null;
+}
+
+/** What needs attention, and the same in one line. Texts are Markdown. */
+export type StatusShown = Status & { line: string };
+
+export interface AppVersion {
+  version: string;
+  /** When its first process started. */
+  since: number;
+  processes: number;
+}
+
+/** How long things took: the 95th percentiles by ten minutes, and percentiles of the whole time. */
+export interface Times {
+  step: number;
+  points: TimesPoint[];
+  /** Webhook deliveries, from the request to the response. */
+  delivery: Percentiles | null;
+  /** Handlers of all sources. */
+  handler: Percentiles | null;
+  /** All calls of the store of one delivery. */
+  store: Percentiles | null;
+  /** From the signature to the receiver, to the second. */
+  lag: Percentiles | null;
+  /** The slowest handler first; at most 30. */
+  events: EventTimes[];
+}
+
+/** 95th percentiles of ten minutes; milliseconds, `null` where nothing was measured. */
+export interface TimesPoint {
+  at: number;
+  delivery: number | null;
+  handler: number | null;
+  store: number | null;
+  lag: number | null;
+}
+
+export interface EventTimes {
+  eventName: string;
+  /** How often its handler ran. */
+  runs: number;
+  delivery: Percentiles | null;
+  handler: Percentiles | null;
+}
+
+/** Why deliveries failed, most frequent first; at most 50 causes. */
+export interface FailureCauses {
+  causes: FailureCause[];
+  /** How many failures were looked at, and how far back. */
+  failures: number;
+  searchedTo: number;
+}
+
+/** Failed deliveries and runs whose errors differ only as those of a `Cause`. */
+export interface FailureCause {
+  id: string;
+  text: string;
+  outcome: OutcomeCode;
+  /** How many deliveries and runs failed. */
+  count: number;
+  /** How many events they were of, and how many of these are neither handled nor dead-lettered by now. */
+  events: number;
+  /** `null` if the store cannot tell. */
+  open: number | null;
+  eventNames: string[];
+  firstAt: number;
+  lastAt: number;
 }
 
 export interface Period {
@@ -110,9 +186,12 @@ export interface DeliveriesPage {
   /** How many were looked at for this page, and how old the oldest of them is. */
   searched: number;
   searchedTo: number | null;
-  /** The event names and tenants among those that were looked at, for filters; at most 50 of each. */
+  /** The time of the oldest outcome that the log has; `null` if it is empty. */
+  keptSince: number | null;
+  /** The event names, tenants and versions of the app that the log knows, for filters; at most 50 of each. */
   eventNames: string[];
   tenants: string[];
+  versions: string[];
 }
 
 /** One outcome. Ids are as in log lines: on one line, and without personal data. */
@@ -296,11 +375,14 @@ export interface ReconciledRow {
 /** A stretch of time in which events were missed. */
 export interface MissReason {
   /**
-   * `silence`: no delivery came to any process. `rejected`: deliveries came that no secret verified.
-   * `failed`: deliveries failed before the store knew their events. `single`: only others came.
-   * `unknown`: the log does not go back so far.
+   * `silence`: no delivery came to any process. `event-silence`: other events came, and none of this name
+   * and tenant. `rejected`: deliveries came that no secret verified. `failed`: deliveries failed before the
+   * store knew their events. `single`: others of the same name and tenant came at that time. `unknown`: the
+   * log does not go back so far, or does not count this tenant or event by its name.
    */
-  kind: 'silence' | 'rejected' | 'failed' | 'single' | 'unknown';
+  kind: 'silence' | 'event-silence' | 'rejected' | 'failed' | 'single' | 'unknown';
+  /** Of `event-silence` and `single`. */
+  eventName?: string;
   missed: number;
   /** What the deliveries of `rejected` and `failed` came to. */
   outcomes: OutcomeCode[];
@@ -308,8 +390,8 @@ export interface MissReason {
   from: number | null;
   until: number | null;
   /**
-   * Deliveries that failed in the half hour before a silence, without those whose events were handled or
-   * dead-lettered then: the service pauses a rule after retries.
+   * Deliveries that failed in the half hour before a silence, or since the event was acknowledged last. Those
+   * of events that were handled or dead-lettered are left out: the service pauses a rule after retries.
    */
   failedBefore: number;
   /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */

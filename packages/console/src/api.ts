@@ -21,6 +21,7 @@ import { newRemoval, runRemoval } from './removal.ts';
 import { checked, isStorable, queryOf, REQUESTS, type LettersRequest } from './requests.ts';
 import { outcomeTable } from './results.ts';
 import { SharedTask, taskStore } from './tasks.ts';
+import { readTimes } from './times.ts';
 
 /** One request that may be answered. */
 export interface Call {
@@ -67,6 +68,14 @@ export class Api {
     [
       '/api/deliveries',
       { GET: ({ query }) => this.#deliveries.page(queryOf(REQUESTS.deliveries, query)) },
+    ],
+    [
+      '/api/failures',
+      { GET: ({ query }) => this.#deliveries.failureCauses(queryOf(REQUESTS.failures, query)) },
+    ],
+    [
+      '/api/times',
+      { GET: ({ query }) => readTimes(this.#settings, queryOf(REQUESTS.times, query)) },
     ],
     ['/api/deliveries/*', { GET: (call) => this.#deliveries.detail(idOf(call)) }],
     [

@@ -11,6 +11,9 @@ const MAX_TEXT = 256 * 1024;
 /** The log has it before the error, and a dead letter has it as its reason. */
 const SAYS_SO = /^The handler failed: /;
 
+/** The error of a row of the log, as a dead letter has it. */
+export const withoutPrefix = (error: string): string => error.replace(SAYS_SO, '');
+
 /** An error as an answer has it. */
 export const shownError = (error: string): string => error.slice(0, MAX_ERROR);
 
@@ -68,7 +71,7 @@ export function withAttempts(
   const [first] = letter.history;
   const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
     attempt !== undefined && first && attempt < first.attempt && at <= first.at
-      ? [{ at, source, attempt, error: error.replace(SAYS_SO, '') }]
+      ? [{ at, source, attempt, error: withoutPrefix(error) }]
       : [],
   );
   return {

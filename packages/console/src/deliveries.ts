@@ -1,9 +1,12 @@
 import { EVENT_NAMES, eventKey } from '@call-webhooks/core';
 import { redactId, tenantKey } from '@call-webhooks/core/internal';
 import {
+  counterParts,
   deadLetterId,
   type EventState,
+  LOG_LIMITS,
   type OutcomeLog,
+  type OutcomeLogQuery,
   type OutcomeRow,
 } from '@call-webhooks/core/stores';
 import type {
@@ -14,11 +17,13 @@ import type {
   DeliveriesPage,
   DeliveryDetail,
   DeliveryRow,
+  FailureCauses,
 } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
+import { causeOfRow, failureCauses } from './failures.ts';
 import { RequestError } from './http/answer.ts';
 import type { ConsoleSettings } from './options.ts';
-import type { DeliveriesQuery } from './requests.ts';
+import type { DeliveriesQuery, FailuresQuery } from './requests.ts';
 import { resultOf } from './results.ts';
 import { askStore } from './store-calls.ts';
 
@@ -28,6 +33,13 @@ const MOST_BATCHES_AT_ONCE = 64;
 /** A search gives up for this page after so long; the next one goes on. Milliseconds. */
 const SEARCH_MS = 2_000;
 const MAX_NAMES = 50;
+const KNOWN_MS = 60_000;
+/** Failures are grouped for so long, if nobody says since when; milliseconds. */
+const FAILURES_MS = 26 * 3_600_000;
+/** How exactly is known how far back the log goes; milliseconds. */
+const PRECISION_MS = 300_000;
+/** In the marks: no tenant or event, and those that are not named. */
+const NO_NAMES: ReadonlySet<string> = new Set(['', '*']);
 const MAX_EVENTS = 20;
 
 /** The event is done, or waits where nothing loses it. */
@@ -46,6 +58,7 @@ interface LetterKey {
 export class DeliveryReader {
   readonly #settings: ConsoleSettings;
   readonly #letters: DeadLetterDesk | undefined;
+  #last: { at: number; known: Promise<Known> } | undefined;
 
   constructor(settings: ConsoleSettings, letters: DeadLetterDesk | undefined) {
     this.#settings = settings;
@@ -54,28 +67,78 @@ export class DeliveryReader {
 
   /** @throws RequestError `not-configured`, `store-unavailable` */
   async page({ before, ...filter }: DeliveriesQuery): Promise<DeliveriesPage> {
-    const eventNames = new Set<string>();
-    const tenants = new Set<string>();
     const deliveries: DeliveryRow[] = [];
     let searched = 0;
     let searchedTo: number | null = null;
-    const isMatching = matcher(filter);
-    const next = await this.#search(before, (row) => {
+    const known = await this.#known();
+    const { cause, version, since, until, ...rest } = filter;
+    const hasText = matcher(rest);
+    const isOfCause = cause === undefined ? undefined : await this.#rowsOf(cause);
+    const isMatching = (row: DeliveryRow) =>
+      hasText(row) &&
+      (version === undefined || known.processes.get(row.process) === version) &&
+      (isOfCause?.(row) ?? true);
+    const only =
+      rest.result === 'failed' || cause !== undefined ? ('failures' as const) : undefined;
+    // Bars of a chart do not overlap.
+    const within = { only, since, until: until === undefined ? undefined : until - 1 };
+    const seen = { eventNames: new Set(known.eventNames), tenants: new Set(known.tenants) };
+    const isEnough = (row: DeliveryRow) => {
       searched += 1;
       searchedTo = row.at;
-      if (row.eventName !== undefined) eventNames.add(row.eventName);
-      if (row.tenant !== undefined) tenants.add(row.tenant);
+      if (row.eventName !== undefined) seen.eventNames.add(row.eventName);
+      if (row.tenant !== undefined) seen.tenants.add(row.tenant);
       if (isMatching(row)) deliveries.push(row);
       return deliveries.length >= PAGE;
-    });
+    };
+    const next = await this.#search(before, isEnough, within);
     return {
       deliveries,
       ...(next !== undefined && { before: next }),
       searched,
       searchedTo,
-      eventNames: [...eventNames].sort().slice(0, MAX_NAMES),
-      tenants: [...tenants].sort().slice(0, MAX_NAMES),
+      keptSince: known.keptSince,
+      eventNames: [...seen.eventNames].sort().slice(0, MAX_NAMES),
+      tenants: [...seen.tenants].sort().slice(0, MAX_NAMES),
+      versions: [...new Set(known.processes.values())].sort().slice(0, MAX_NAMES),
     };
+  }
+
+  /** Why deliveries failed. @throws RequestError `not-configured`, `store-unavailable` */
+  async failureCauses({ since, until, ...filter }: FailuresQuery): Promise<FailureCauses> {
+    const log = this.#log();
+    const { receiver, logger, clock } = this.#settings;
+    const { store } = receiver;
+    const within = {
+      ...{ ...filter, since: since ?? clock.now() - FAILURES_MS },
+      ...(until !== undefined && { until: until - 1 }),
+    };
+    const peek = store.peek && ((keys: readonly string[]) => store.peek?.(keys) ?? []);
+    return askStore(logger, 'log of outcomes', () =>
+      failureCauses(log, within, peek && (async (keys) => peek(keys))),
+    );
+  }
+
+  /** @returns whether a row failed for a cause; the texts of causes are short, their ids are hashes */
+  async #rowsOf(cause: string): Promise<(row: DeliveryRow) => boolean> {
+    const known = new Map<string, boolean>();
+    const { causes } = await this.failureCauses({ since: 0 });
+    for (const { id, text } of causes) known.set(text, id === cause);
+    return (row) => row.result === 'failed' && known.get(causeOfRow(row)) === true;
+  }
+
+  /** What filters offer, and how far back the log goes: read once a minute. */
+  #known(): Promise<Known> {
+    const { clock } = this.#settings;
+    const log = this.#log();
+    const age = this.#last ? clock.now() - this.#last.at : Infinity;
+    if (this.#last && age >= 0 && age < KNOWN_MS) return this.#last.known;
+    const known = askStore(this.#settings.logger, 'log of outcomes', () =>
+      readKnown(log, clock.now()),
+    );
+    this.#last = { at: clock.now(), known };
+    known.catch(() => (this.#last = undefined));
+    return known;
   }
 
   /** @throws RequestError `not-configured`, `store-unavailable` */
@@ -108,16 +171,20 @@ export class DeliveryReader {
     return rows;
   }
 
-  /** How many failures of each minute were of events that were acknowledged later, as far as the log has them. */
-  async settledFailures(): Promise<Map<number, number>> {
+  /**
+   * How many failures were of events that were acknowledged later, as far as the log has them: of each minute
+   * (`29770560`), and of each minute and event name (`29770560 call:completed`).
+   */
+  async settledFailures(): Promise<Map<string, number>> {
     const acknowledged = new Set<string>();
-    const settled = new Map<number, number>();
-    await this.#search(undefined, ({ source, late, key, outcome, result, at }) => {
+    const settled = new Map<string, number>();
+    await this.#search(undefined, ({ source, late, key, outcome, result, at, eventName = '' }) => {
       if (source !== 'webhook' || late || key === undefined) return false;
-      const minute = Math.floor(at / 60_000);
+      const minute = String(Math.floor(at / 60_000));
       if (ACKNOWLEDGED.has(outcome)) acknowledged.add(key);
       else if (result === 'failed' && acknowledged.has(key))
-        settled.set(minute, (settled.get(minute) ?? 0) + 1);
+        for (const of of [minute, `${minute} ${eventName}`])
+          settled.set(of, (settled.get(of) ?? 0) + 1);
       return false;
     });
     return settled;
@@ -186,6 +253,7 @@ export class DeliveryReader {
   async #search(
     from: string | undefined,
     isEnough: (row: DeliveryRow) => boolean,
+    within: Pick<OutcomeLogQuery, 'only' | 'since' | 'until'> = {},
   ): Promise<string | undefined> {
     const log = this.#log();
     const { logger } = this.#settings;
@@ -193,7 +261,9 @@ export class DeliveryReader {
     let before = from;
     let enough = false;
     for (let batches = 2; ; batches = Math.min(2 * batches, MOST_BATCHES_AT_ONCE)) {
-      const page = await askStore(logger, 'log of outcomes', () => log.read({ before, batches }));
+      const page = await askStore(logger, 'log of outcomes', () =>
+        log.read({ ...within, before, batches }),
+      );
       for (const row of shownRows(page.rows)) enough = isEnough(row) || enough;
       before = page.before;
       if (before === undefined || enough || performance.now() > until) return before;
@@ -203,11 +273,65 @@ export class DeliveryReader {
   #log(): OutcomeLog {
     const { log } = this.#settings.receiver.store;
     if (log) return log;
-    throw new RequestError(
-      'not-configured',
-      'The store of this receiver keeps no log of outcomes. Use a store of Redis, Postgres or SQLite, or memoryStore().',
-    );
+    throw noLog();
   }
+}
+
+export const noLog = () =>
+  new RequestError(
+    'not-configured',
+    'The store of this receiver keeps no log of outcomes. Use a store of Redis, Postgres or SQLite, or memoryStore().',
+  );
+
+/** What the log knows besides its rows. */
+interface Known {
+  readonly keptSince: number | null;
+  readonly eventNames: readonly string[];
+  readonly tenants: readonly string[];
+  /** The version of the app of each process that has one. */
+  readonly processes: ReadonlyMap<string, string>;
+}
+
+async function readKnown(log: OutcomeLog, now: number): Promise<Known> {
+  const [{ marks }, processes, keptSince] = await Promise.all([
+    log.marks(),
+    log.processes(),
+    oldestRow(log, now),
+  ]);
+  const parts = Object.keys(marks).map(counterParts);
+  const named = (at: number) =>
+    new Set(
+      parts.flatMap((of) => (of.length === 4 && !NO_NAMES.has(of[at] ?? '') ? (of[at] ?? []) : [])),
+    );
+  return {
+    keptSince,
+    tenants: [...named(1)],
+    eventNames: [...named(2)],
+    processes: new Map(
+      processes.flatMap(({ id, version }) =>
+        version === undefined ? [] : [[id, version] as const],
+      ),
+    ),
+  };
+}
+
+/** When the oldest row of the log ended, to a few minutes: the log cannot be read from its end. */
+async function oldestRow(log: OutcomeLog, now: number): Promise<number | null> {
+  const oldest = { at: Infinity };
+  const hasUntil = async (until: number) => {
+    const { rows, before } = await log.read({ until, batches: 1 });
+    for (const { at } of rows) oldest.at = Math.min(oldest.at, at);
+    return rows.length > 0 || before !== undefined;
+  };
+  if (!(await hasUntil(now + LOG_LIMITS.rowsMs))) return null;
+  let without = now - LOG_LIMITS.rowsMs;
+  let withRows = Math.min(now, oldest.at);
+  while (withRows - without > PRECISION_MS) {
+    const middle = Math.floor((without + withRows) / 2);
+    if (await hasUntil(middle)) withRows = Math.min(middle, oldest.at);
+    else without = middle;
+  }
+  return Math.min(withRows, oldest.at);
 }
 
 /** Batches of several processes overlap in time. */
@@ -223,7 +347,12 @@ function shownRows(rows: readonly OutcomeRow[]): DeliveryRow[] {
 }
 
 /** @returns whether a row has all that is wanted */
-function matcher({ text, call, event, ...equal }: Omit<DeliveriesQuery, 'before'>) {
+function matcher({
+  text,
+  call,
+  event,
+  ...equal
+}: Omit<DeliveriesQuery, 'before' | 'since' | 'until' | 'cause' | 'version'>) {
   const searched = text?.toLowerCase();
   const callId = call === undefined ? undefined : redactId(call);
   const exact = Object.entries({ ...equal, callId, eventName: event }).filter(

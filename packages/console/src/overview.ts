@@ -1,7 +1,6 @@
 import type { OutcomeCode, DeliverySource, Health } from '@call-webhooks/core';
 import { DELIVERY_SOURCES } from '@call-webhooks/core/internal';
 import {
-  bucketEnd,
   clockAhead,
   COUNTER_SERIES,
   counterParts,
@@ -9,6 +8,7 @@ import {
   type SeenProcess,
 } from '@call-webhooks/core/stores';
 import type {
+  AppVersion,
   Overview,
   Percentiles,
   Period,
@@ -18,8 +18,10 @@ import type {
 } from './api-types.ts';
 import { maskedFieldName } from '@call-webhooks/recovery/internal';
 import { RequestError } from './http/answer.ts';
+import { percentiles, sum } from './numbers.ts';
 import type { ConsoleSettings } from './options.ts';
 import { RESULTS, resultOf } from './results.ts';
+import { StatusReader } from './status.ts';
 import { askStore } from './store-calls.ts';
 
 const MINUTE = 60_000;
@@ -30,8 +32,8 @@ const KEPT = 26 * 60;
 const RECENT = 10;
 const REREAD_MS = 60_000;
 const HEALTH_MS = 5_000;
-/** A process that wrote in the last minute is active. */
-const ACTIVE_MS = 60_000;
+/** A process writes once a second while anything ends. One that wrote longer ago may have died. */
+const ACTIVE_MS = 10_000;
 /** No handler of a receiver runs for longer than its lease. */
 const LONGEST_RUN_MS = 300_000;
 
@@ -40,27 +42,34 @@ type Minutes = Map<number, Readonly<Record<string, number>>>;
 /** Reads what the overview shows. What it keeps is only to read less: an open page asks every 3 s. */
 export class OverviewReader {
   readonly #settings: ConsoleSettings;
+  readonly #status: StatusReader;
   #health: { at: number; report: Promise<Health> } | undefined;
   #whole: { at: number; minutes: Promise<Minutes> } | undefined;
 
   constructor(settings: ConsoleSettings) {
     this.#settings = settings;
+    this.#status = new StatusReader(settings);
   }
 
   async read(): Promise<Overview> {
     const { receiver, logger, clock } = this.#settings;
     const now = clock.now();
-    const health = await this.#healthAt(now);
+    const [health, status] = await Promise.all([this.#healthAt(now), this.#status.read(now)]);
     const { log } = receiver.store;
-    if (!log) return { now, health, log: null };
+    if (!log) return { now, status, health, log: null };
     try {
       const [minutes, times, processes] = await askStore(logger, 'log of outcomes', () =>
         Promise.all([this.counts(log, now), timesOf(log, now), log.processes()]),
       );
-      return { now, health, log: logged({ minutes, times }, processes, health.secretIds, now) };
+      return {
+        now,
+        status,
+        health,
+        log: logged({ minutes, times }, processes, health.secretIds, now),
+      };
     } catch (error) {
       // The health says that the store is down, and why.
-      if (error instanceof RequestError) return { now, health, log: null };
+      if (error instanceof RequestError) return { now, status, health, log: null };
       throw error;
     }
   }
@@ -126,6 +135,7 @@ function logged(
     processes: processes
       .map((one) => seenProcess(one, now))
       .sort((one, other) => other.seenAt - one.seenAt),
+    versions: versionsOf(processes),
     secrets: secretsOf(minutes, secretIds, last),
     rowsDropped: sum([...minutes.values()].map(({ rowsDropped = 0 }) => rowsDropped)),
   };
@@ -146,7 +156,7 @@ function periodOf(
     return { at: from * MINUTE, ...sourceOf(stretch(from, from + step), 'webhook').results };
   });
   const all = stretch(first, last + 2);
-  const durations = [...times].flatMap(([ten, counts]) =>
+  const tens = [...times].flatMap(([ten, counts]) =>
     (ten + 1) * TEN_MINUTES > first * MINUTE ? [counts] : [],
   );
   const sources: Period['sources'] = {};
@@ -159,8 +169,8 @@ function periodOf(
     points,
     sources,
     late: sum(all.flatMap((counts) => entriesOf(counts, 'late/').map(([, count]) => count))),
-    handlerMs: percentiles(durations, 'handlerMs/'),
-    lagMs: percentiles(durations, 'lagMs/'),
+    handlerMs: durations(tens, 'handlerMs/'),
+    lagMs: durations(tens, 'lagMs/'),
   };
 }
 
@@ -181,22 +191,14 @@ export function sourceOf(counts: Counts, source: DeliverySource): SourceCounts {
   return { total, results, outcomes };
 }
 
-function percentiles(counts: Counts, prefix: string): Percentiles | null {
+function durations(counts: Counts, prefix: string): Percentiles | null {
   const buckets = new Map<number, number>();
   for (const minute of counts)
     for (const [name, count] of entriesOf(minute, prefix)) {
       const bucket = Number(counterParts(name).at(-1));
       buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
     }
-  const sorted = [...buckets].sort(([one], [other]) => one - other);
-  const total = sum(buckets.values());
-  if (total === 0) return null;
-  const at = (share: number) => {
-    let left = Math.ceil(total * share);
-    const [bucket = 0] = sorted.find(([, count]) => (left -= count) <= 0) ?? [];
-    return bucketEnd(bucket);
-  };
-  return { p50: at(0.5), p95: at(0.95) };
+  return percentiles(buckets);
 }
 
 const entriesOf = (counts: Readonly<Record<string, number>>, prefix: string) =>
@@ -204,14 +206,8 @@ const entriesOf = (counts: Readonly<Record<string, number>>, prefix: string) =>
     name.startsWith(prefix) ? [[name.slice(prefix.length), count] as const] : [],
   );
 
-export const sum = (numbers: Iterable<number>): number => {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
-};
-
 function seenProcess(process: SeenProcess, now: number): ProcessSeen {
-  const { id, host, pid, startedAt, seenAt, at, inFlight, closed } = process;
+  const { id, host, pid, version, startedAt, seenAt, at, inFlight, closed } = process;
   const ahead = clockAhead(at, seenAt);
   const silentFor = now - seenAt;
   const isLost = inFlight > 0 && silentFor > LONGEST_RUN_MS;
@@ -220,12 +216,27 @@ function seenProcess(process: SeenProcess, now: number): ProcessSeen {
     id,
     host,
     pid,
+    ...(version !== undefined && { version }),
     startedAt,
     seenAt,
     inFlight: closed || isLost ? 0 : inFlight,
     state: closed ? 'closed' : state,
     ...(ahead !== 0 && { clockAheadMs: ahead }),
   };
+}
+
+/** When the first process of each version of the app started, by the store's clock; the newest first. */
+export function versionsOf(processes: readonly SeenProcess[]): AppVersion[] {
+  const versions = new Map<string, AppVersion>();
+  for (const { version, startedAt, at, seenAt } of processes) {
+    if (version === undefined) continue;
+    const since = startedAt - clockAhead(at, seenAt);
+    const known = versions.get(version) ?? { version, since, processes: 0 };
+    known.since = Math.min(known.since, since);
+    known.processes += 1;
+    versions.set(version, known);
+  }
+  return [...versions.values()].sort((one, other) => other.since - one.since);
 }
 
 /** Those that the receiver is configured with come first, in their order. */

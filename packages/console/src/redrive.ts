@@ -6,7 +6,7 @@ import type { LettersTask, RedriveTask } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
-import { sum } from './overview.ts';
+import { sum } from './numbers.ts';
 import { logFailure } from './store-calls.ts';
 
 /** Which letters are meant: these, or those that match. */

@@ -57,6 +57,9 @@ const SELECTION = {
   cause: text(),
 };
 
+/** What ended at `since` or later, and before `until`; milliseconds since the epoch. */
+const PERIOD = { since: digits(0, END_OF_TIME), until: digits(0, END_OF_TIME) };
+
 /** Which dead letters are meant: exactly one of the first three. */
 const LETTERS = {
   ids: z.optional(
@@ -81,8 +84,16 @@ export const REQUESTS = {
     call: text(),
     tenant: text(),
     text: text(),
+    /** The id of a `FailureCause`. */
+    cause: text(),
+    /** Of the app whose process had it. */
+    version: text(),
+    ...PERIOD,
     before: text(),
   }),
+  /** By default, of the last 26 hours. */
+  failures: z.strictObject({ event: text(), tenant: text(), ...PERIOD }),
+  times: z.strictObject({ range: oneOf(['hour', 'day']), event: text() }),
   call: z.strictObject({ tenant: text() }),
   deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),
   /** `about` is of a person, so it is never in an address; `before` is that of the page before. */
@@ -99,6 +110,10 @@ export const REQUESTS = {
 
 /** The query of `api/deliveries`. */
 export type DeliveriesQuery = z.output<typeof REQUESTS.deliveries>;
+/** The query of `api/failures`. */
+export type FailuresQuery = z.output<typeof REQUESTS.failures>;
+/** The query of `api/times`. */
+export type TimesQuery = z.output<typeof REQUESTS.times>;
 /** The query of `api/dead-letters`. */
 export type DeadLettersQuery = z.output<typeof REQUESTS.deadLetters>;
 /** What `api/dead-letters` and a redrive choose by. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
-import type { CallTimeline, DeliveriesPage, DeliveryDetail } from '../src/api-types.ts';
+import type {
+  CallTimeline,
+  DeliveriesPage,
+  DeliveryDetail,
+  FailureCauses,
+} from '../src/api-types.ts';
 import { callBody, failing, NOW, open, recordingBody, wrote } from './support.ts';
 
 describe('api/deliveries', () => {
@@ -51,6 +56,64 @@ describe('api/deliveries', () => {
       ...{ deliveries: [], searched: 4, searchedTo: NOW },
       eventNames: ['call:completed', 'call:started'],
       tenants: ['acme'],
+    });
+  });
+
+  it('of a time, of a version of the app, and of a cause', async () => {
+    const { get, log, clock } = open();
+    clock.now = NOW + 60_000;
+    const failed = { outcome: 'handler-failed' as const };
+    await wrote(log, [{ outcome: 'handled', webhookId: 'old', at: NOW - 3_600_000 }], {
+      ...{ id: 'p1', version: '1.0', at: NOW - 3_600_000 },
+    });
+    await wrote(
+      log,
+      [
+        { ...failed, webhookId: 'f1', error: 'The handler failed: no contact c-1', at: NOW },
+        { ...failed, webhookId: 'f2', error: 'The handler failed: no contact c-2', at: NOW + 1 },
+        { ...failed, webhookId: 'f3', error: 'The CRM responded 503', at: NOW + 2 },
+        { outcome: 'handled', webhookId: 'new', at: NOW + 3 },
+      ],
+      { id: 'p2', version: '2.0' },
+    );
+    const found = async (query: string) =>
+      (await get<DeliveriesPage>(`/api/deliveries?${query}`)).deliveries.map(({ id }) => id);
+    expect(await found(`since=${NOW}&until=${NOW + 2}`)).toEqual(['f2', 'f1']);
+    expect(await found(`until=${NOW}`)).toEqual(['old']);
+    expect(await found('version=1.0')).toEqual(['old']);
+    expect(await found('version=2.0&result=handled')).toEqual(['new']);
+    const { causes, failures } = await get<FailureCauses>('/api/failures');
+    expect(failures).toBe(3);
+    expect(causes).toMatchObject([
+      { text: 'no contact …', count: 2, firstAt: NOW, lastAt: NOW + 1, outcome: 'handler-failed' },
+      { text: 'The CRM responded 503', count: 1 },
+    ]);
+    expect(await found(`cause=${causes[0]?.id ?? ''}`)).toEqual(['f2', 'f1']);
+    expect(await found('cause=unknown')).toEqual([]);
+    const later = await get<FailureCauses>(`/api/failures?since=${NOW + 2}`);
+    expect(later.causes).toMatchObject([{ text: 'The CRM responded 503' }]);
+    const page = await get<DeliveriesPage>('/api/deliveries');
+    expect(page).toMatchObject({ versions: ['1.0', '2.0'], keptSince: NOW - 3_600_000 });
+  });
+
+  it('failures say how many of their events are still open', async () => {
+    const { deliver, get, receiver } = open({ receiving: { on: failing } });
+    await deliver(callBody('c1'));
+    await deliver(callBody('c1'));
+    await deliver(callBody('c2'));
+    await receiver.close({ graceMs: 0 });
+    expect(await get<FailureCauses>('/api/failures?since=0')).toMatchObject({
+      causes: [{ text: 'Error: the CRM is down', count: 3, events: 2, open: 2 }],
+    });
+  });
+
+  it('offers the tenants and events that the log knows, whatever is listed', async () => {
+    const { get, log } = open();
+    const marks = { 'ack/acme/call:started/blue': NOW, 'failed/globex/call:completed/blue': NOW };
+    await wrote(log, [{ outcome: 'handled', tenant: 'acme' }], { marks });
+    expect(await get('/api/deliveries?tenant=acme')).toMatchObject({
+      tenants: ['acme', 'globex'],
+      eventNames: ['call:completed', 'call:started'],
     });
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { durationBucket } from '@call-webhooks/core/stores';
 import { memoryStore } from '@call-webhooks/core';
-import type { Overview, Session } from '../src/api-types.ts';
+import type { Overview, Session, Times } from '../src/api-types.ts';
 import { callBody, NOW, open, wrote } from './support.ts';
 
 const MINUTE = 60_000;
@@ -119,6 +119,71 @@ describe('secrets', () => {
     const opened = open({ receiving: { tenant: () => 'acme', secret: () => undefined } });
     await wrote(opened.log, [{ outcome: 'handled', secretId: 'acme-1' }]);
     expect((await overview(opened)).secrets).toMatchObject([{ id: 'acme-1', isConfigured: null }]);
+  });
+});
+
+describe('the status', () => {
+  it('is that of all events, in one line and in full', async () => {
+    const { get, log, clock } = open();
+    expect((await get<Overview>('/api/overview')).status).toMatchObject({
+      ...{ attention: [], line: 'No delivery has arrived in the last 30 days.' },
+    });
+    await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed' }], {
+      marks: { 'ack//call:completed/blue': NOW },
+    });
+    clock.now += 11_000; // it is kept for 10 seconds
+    const { status } = await get<Overview>('/api/overview');
+    expect(status.line).toContain('1 thing needs attention');
+    expect(status.attention).toMatchObject([
+      { kind: 'failing', urgent: false, eventName: 'call:completed', fix: expect.any(String) },
+    ]);
+  });
+
+  it('says that the store is down, as the health does', async () => {
+    const store = memoryStore();
+    const { get } = open({ receiving: { store } });
+    store.ping = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1:6379'));
+    const { status, health } = await get<Overview>('/api/overview');
+    expect([health.ok, status.line]).toEqual([
+      false,
+      expect.stringContaining('the store does not'),
+    ]);
+  });
+});
+
+describe('times', () => {
+  it('of delivery, handler and store stand side by side, by event and by ten minutes', async () => {
+    const { get, log, clock } = open();
+    clock.now = NOW + 660_000;
+    const [fast, slow] = [durationBucket(10), durationBucket(5_000)];
+    const times = (handler: number, event = 'call:completed') => ({
+      [`deliveryMs/${event}/${handler}`]: 10,
+      [`handlerMs/${event}/${handler}`]: 10,
+      [`storeMs/${fast}`]: 10,
+    });
+    await wrote(log, [{ outcome: 'handled', at: NOW }], { times: times(fast) });
+    const version = { id: 'p2', version: '2.0', startedAt: NOW + 600_000 };
+    await wrote(log, [{ outcome: 'handled', at: NOW + 600_000 }], {
+      ...{ ...version, at: NOW + 600_000, times: times(slow) },
+    });
+    await wrote(log, [{ outcome: 'handled', at: NOW + 600_001 }], {
+      ...{ ...version, at: NOW + 600_001, times: times(fast, 'call:started') },
+    });
+    const whole = await get<Times>('/api/times');
+    expect(whole.points.slice(-2)).toMatchObject([
+      { at: NOW, handler: expect.closeTo(11, 0), store: expect.closeTo(11, 0) },
+      { at: NOW + 600_000, store: expect.closeTo(11, 0) },
+    ]);
+    expect(whole.points.at(-1)?.handler).toBeGreaterThan(4_900);
+    expect(whole.events.map(({ eventName, runs }) => [eventName, runs])).toEqual([
+      ['call:completed', 20],
+      ['call:started', 10],
+    ]);
+    const started = await get<Times>('/api/times?event=call:started&range=day');
+    expect(started.points).toHaveLength(156);
+    expect(started.handler?.p95).toBeLessThan(12);
+    const { log: logged } = await get<Overview>('/api/overview');
+    expect(logged?.versions).toEqual([{ version: '2.0', since: NOW + 600_000, processes: 1 }]);
   });
 });
 

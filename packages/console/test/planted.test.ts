@@ -47,6 +47,7 @@ async function answers({ get, deadLetters }: Awaited<ReturnType<typeof told>>) {
   const { deliveries } = await get<{ deliveries: { id: string }[] }>('/api/deliveries');
   const paths = [
     ...['/', '/api/session', '/api/overview', '/api/tasks', '/api/dead-letters', '/api/deliveries'],
+    ...['/api/failures?since=0', '/api/times', '/api/times?range=day'],
     ...['call-1', 'call-2'].map((callId) => `/api/calls/${callId}`),
     ...letters.map(({ id }) => `/api/dead-letters/${encodeURIComponent(id)}`),
     ...deliveries.map(({ id }) => `/api/deliveries/${encodeURIComponent(id)}`),

@@ -194,10 +194,15 @@ describe('why events were missed', () => {
     for (const [minute, given] of came) {
       const at = KNOWN + Number(minute) * MINUTE;
       const row = typeof given === 'string' ? { outcome: given } : given;
-      await wrote(log, [{ ...row, at }], { startedAt: STARTED_AT, at });
+      const { outcome, eventName, tenant = '' } = row;
+      const arrivals = outcome === 'handled' && eventName ? { [`${eventName}/${tenant}`]: 1 } : {};
+      await wrote(log, [{ ...row, at }], { startedAt: STARTED_AT, at, arrivals });
     }
     return (await run({ dryRun: true })).reasons;
   };
+  /** A delivery of the event that is missed. */
+  const OWN = { outcome: 'handled', eventName: 'call:completed' } as const;
+  const OTHER = { outcome: 'handled', eventName: 'call:started' } as const;
   const SILENCE = { kind: 'silence', missed: 2, outcomes: [], from: KNOWN - 5 * MINUTE };
 
   it('a silence while a process ran all the time: the rule was paused, after failures', async () => {
@@ -239,26 +244,67 @@ describe('why events were missed', () => {
   });
 
   it('deliveries that nobody could verify', async () => {
-    expect(await reasons({ '-5': 'handled', 0: 'signature-mismatch', 1: 'handled' })).toMatchObject(
-      [
-        { kind: 'rejected', missed: 1, outcomes: ['signature-mismatch'] },
-        { kind: 'single', missed: 1, outcomes: [] },
-      ],
-    );
+    expect(await reasons({ '-5': OWN, 0: 'signature-mismatch', 1: OWN })).toMatchObject([
+      { kind: 'rejected', missed: 1, outcomes: ['signature-mismatch'] },
+      { kind: 'single', missed: 1, outcomes: [] },
+    ]);
   });
 
   it('not a replay or a failed handler: those are of other events', async () => {
-    expect(
-      await reasons({ '-5': 'handled', 0: 'replayed', 1: 'handler-failed', 2: 'handled' }),
-    ).toMatchObject([{ kind: 'single', missed: 2, outcomes: [] }]);
+    expect(await reasons({ '-5': OWN, 0: 'replayed', 1: 'handler-failed', 2: OWN })).toMatchObject([
+      { kind: 'single', missed: 2, outcomes: [] },
+    ]);
   });
 
   it('deliveries that failed, and others that were handled', async () => {
     expect(await reasons({ '-5': 'handled', 1: 'store-unavailable' })).toMatchObject([
       { kind: 'failed', missed: 2, outcomes: ['store-unavailable'] },
     ]);
-    expect(await reasons({ '-5': 'handled', 0: 'handled', 1: 'handled' })).toMatchObject([
+    expect(await reasons({ '-5': OWN, 0: OWN, 1: OWN })).toMatchObject([
       { kind: 'single', missed: 2 },
+    ]);
+  });
+
+  it('a silence of this event alone: others came, which say nothing about its rule', async () => {
+    const others = { 0: OTHER, 1: OTHER, 2: OTHER, 3: OTHER };
+    expect(await reasons({ '-25': OWN, ...others, 25: OWN })).toEqual([
+      {
+        ...SILENCE,
+        ...{ kind: 'event-silence', eventName: 'call:completed' },
+        ...{ from: KNOWN - 20 * MINUTE, until: KNOWN + 20 * MINUTE },
+        ...{ failedBefore: 0, wasRunning: null },
+      },
+    ]);
+    expect(await reasons(others)).toMatchObject([
+      { kind: 'event-silence', from: null, until: null },
+    ]);
+    const failed = { outcome: 'handler-failed', eventName: 'call:completed' } as const;
+    expect(await reasons({ '-25': OWN, '-12': failed, '-11': OTHER, ...others })).toMatchObject([
+      { kind: 'event-silence', failedBefore: 1 },
+    ]);
+  });
+
+  it('a silence of one of two tenants', async () => {
+    const { client, now } = await withMissedCalls();
+    const store = { ...storeWithClock(now), rememberFor: 24 * 60 * MINUTE };
+    const { post, log } = open({
+      ...{ clock: { ...systemClock, now }, reconcile: { client, tenant: 'acme' } },
+      receiving: { tenant: () => 'acme', secret: () => undefined, now, store },
+    });
+    for (const minute of [-25, 0, 1, 2])
+      await wrote(log, [{ ...OWN, tenant: 'globex', at: KNOWN + minute * MINUTE }], {
+        ...{ startedAt: STARTED_AT, at: KNOWN + minute * MINUTE },
+        arrivals: { 'call:completed/globex': 1 },
+      });
+    await wrote(log, [{ ...OWN, tenant: 'acme', at: KNOWN - 25 * MINUTE }], {
+      ...{ at: KNOWN - 25 * MINUTE, arrivals: { 'call:completed/acme': 1 } },
+    });
+    const body = { dryRun: true, since: KNOWN, waitMs: 20_000 };
+    const { reconcile } = await post<Tasks>('/api/reconcile', body);
+    expect(reconcile?.reasons).toMatchObject([{ kind: 'event-silence', missed: 2 }]);
+    expect(reconcile?.events.filter(({ missed }) => missed)).toMatchObject([
+      { reason: 'event-silence' },
+      { reason: 'event-silence' },
     ]);
   });
 

@@ -129,8 +129,8 @@ type Row = Partial<OutcomeRow> & Pick<OutcomeRow, 'outcome'>;
 
 /**
  * Writes to a log as a process does.
- * @param more what is other than usual of the process, and more counters of the minute and of the ten minutes of
- *   the first row
+ * @param more what is other than usual of the process, marks, and more counters of the minute and of the ten
+ *   minutes of the first row
  */
 export async function wrote(
   log: OutcomeLog,
@@ -138,10 +138,14 @@ export async function wrote(
   {
     counts: more = {},
     times = {},
+    arrivals = {},
+    marks = {},
     ...process
   }: Partial<LogProcess> & {
     counts?: Record<string, number>;
     times?: Record<string, number>;
+    arrivals?: Record<string, number>;
+    marks?: Record<string, number>;
   } = {},
 ): Promise<void> {
   const own = { ...PROCESS, ...process };
@@ -150,9 +154,9 @@ export async function wrote(
   });
   const counts: Record<number, Record<string, number>> = {};
   const minuteOf = (at: number) => (counts[Math.floor(at / 60_000)] ??= {});
-  for (const { at, source, outcome, secretId } of whole)
+  for (const { at, source, outcome, secretId, eventName = '' } of whole)
     for (const name of [
-      `outcome/${source}/${outcome}/`,
+      `outcome/${source}/${outcome}/${eventName}`,
       ...(secretId ? [`secret/${secretId}`] : []),
     ]) {
       const minute = minuteOf(at);
@@ -163,10 +167,14 @@ export async function wrote(
   const isFailure = ({ outcome }: OutcomeRow) => resultOf(outcome) === 'failed';
   writingAt = own.at;
   const written = log.append({
-    ...{ id: crypto.randomUUID(), process: own, marks: {} },
+    ...{ id: crypto.randomUUID(), process: own, marks },
     rows: whole.filter((row) => !isFailure(row)),
     failures: whole.filter(isFailure),
-    counts: { minutes: counts, times: { [Math.floor(at / 600_000)]: times } },
+    counts: {
+      minutes: counts,
+      times: { [Math.floor(at / 600_000)]: times },
+      arrivals: { [Math.floor(at / 600_000)]: arrivals },
+    },
   });
   writingAt = undefined;
   await written;

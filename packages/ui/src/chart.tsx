@@ -12,6 +12,12 @@ interface ChartProps {
   }[];
   /** The name of a place of the axis, for tooltips and the ends: `12:05`. */
   readonly places: readonly string[];
+  /** A value as a text; a count by default. */
+  readonly format?: (value: number) => string;
+  /** Lines across the bars: at which place, and what happened there. */
+  readonly marks?: readonly { readonly at: number; readonly name: string }[];
+  /** Called with the place that is clicked. Whatever it does must be possible without a mouse, too. */
+  readonly onChoose?: (at: number) => void;
 }
 
 const WIDTH = 600;
@@ -21,7 +27,14 @@ const HEIGHT = 120;
  * Bars, the series on top of each other: with the highest value, the ends of the axis, a legend, and a
  * table to be read out.
  */
-export function BarChart({ label, series, places }: ChartProps) {
+export function BarChart({
+  label,
+  series,
+  places,
+  format = count,
+  marks = [],
+  onChoose,
+}: ChartProps) {
   const sums = places.map((_, at) =>
     series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
   );
@@ -43,7 +56,7 @@ export function BarChart({ label, series, places }: ChartProps) {
             y={HEIGHT - below}
             height={height}
           >
-            <title>{`${place}: ${count(value)} ${name}`}</title>
+            <title>{`${place}: ${format(value)} ${name}`}</title>
           </rect>
         )
       );
@@ -53,7 +66,7 @@ export function BarChart({ label, series, places }: ChartProps) {
     <figure class="chart">
       <figcaption>{label}</figcaption>
       <p class="chart-top" aria-hidden="true">
-        {count(top)}
+        {format(top)}
       </p>
       <svg
         viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`}
@@ -61,7 +74,21 @@ export function BarChart({ label, series, places }: ChartProps) {
         aria-hidden
       >
         {places.map((place, at) => (
-          <g key={place}>{bars(place, at)}</g>
+          <g key={place} class={onChoose && 'chart-place'} onClick={() => onChoose?.(at)}>
+            {onChoose && <rect class="chart-area" x={at * step} width={step} height={HEIGHT} />}
+            {bars(place, at)}
+          </g>
+        ))}
+        {marks.map(({ at, name }) => (
+          <line
+            key={`${String(at)} ${name}`}
+            class="chart-mark"
+            x1={at * step}
+            x2={at * step}
+            y2={HEIGHT}
+          >
+            <title>{name}</title>
+          </line>
         ))}
       </svg>
       <p class="chart-ends" aria-hidden="true">
@@ -92,7 +119,7 @@ export function BarChart({ label, series, places }: ChartProps) {
             <tr key={place}>
               <th scope="row">{place}</th>
               {series.map(({ name, values }) => (
-                <td key={name}>{count(values[at] ?? 0)}</td>
+                <td key={name}>{format(values[at] ?? 0)}</td>
               ))}
             </tr>
           ))}

@@ -16,13 +16,18 @@ import { useSession } from '../model/session.ts';
 import { RESULTS, SOURCES } from '../model/words.ts';
 import { CallLink, None, opener, ResultBadge, RowLink, When } from '../parts/cells.tsx';
 import { Filters, named } from '../parts/filters.tsx';
+import { useReveal } from '../parts/reveal.ts';
 import { Empty, ErrorBox, Loading, NoLog } from '../parts/section.tsx';
 import { CallSection } from './call-section.tsx';
 import { DeliveryDetailView } from './delivery-detail.tsx';
+import { FailuresSection } from './failures-section.tsx';
 
 const EVERY_MS = 3_000;
 /** The filters that are in the address of the page. */
-const FILTERS = ['text', 'result', 'outcome', 'event', 'source', 'tenant', 'call'] as const;
+const FILTERS = [
+  ...(['text', 'result', 'outcome', 'event', 'source', 'tenant', 'call'] as const),
+  ...(['cause', 'version', 'since', 'until'] as const),
+];
 /** A search may go through the whole log. */
 const SEARCH_EVERY_MS = 10_000;
 
@@ -57,21 +62,41 @@ function Listed() {
   if (value) last.current = value;
   const page = value ?? (error === undefined ? last.current : undefined);
   const selected = url.get('delivery');
+  const list = useReveal<HTMLHeadingElement>(url.get('cause'));
   return (
-    <>
-      <DeliveryFilters page={page} />
-      <ErrorBox error={error} />
-      <div class="with-detail" data-open={selected === null ? undefined : ''}>
-        {selected !== null && <DeliveryDetailView id={selected} />}
+    <div class="with-detail" data-open={selected === null ? undefined : ''}>
+      {selected !== null && <DeliveryDetailView id={selected} />}
+      <div class="column">
+        <FailuresSection />
+        <DeliveryFilters page={page} />
+        <ErrorBox error={error} />
+        <div>
+          <h3 tabIndex={-1} ref={list}>
+            Newest first
+          </h3>
+          {page && <Reach keptSince={page.keptSince} />}
+        </div>
         <div class="listed">
           {page && page.deliveries.length > 0 && <Deliveries page={page} selected={selected} />}
           {page?.deliveries.length === 0 && <NoDeliveries page={page} />}
           {page ? <Pages page={page} /> : error === undefined && <Loading />}
         </div>
       </div>
-    </>
+    </div>
   );
 }
+
+/** How far back the list reaches. */
+const Reach = ({ keptSince }: { readonly keptSince: number | null }) => (
+  <p class="hint">
+    {keptSince !== null && (
+      <>
+        The log goes back to <When at={keptSince} />.{' '}
+      </>
+    )}
+    It keeps what ended in the last 50 hours: at most 10,000 failures and 20,000 others.
+  </p>
+);
 
 function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }) {
   const call = useUrl().get('call') ?? '';
@@ -86,6 +111,7 @@ function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }
         ['Event', 'event', named(page?.eventNames)],
         ['Source', 'source', Object.entries(SOURCES).map(([source, [name]]) => [source, name])],
         ['Tenant', 'tenant', named(page?.tenants)],
+        ['Version', 'version', named(page?.versions)],
       ]}
     >
       <Field
@@ -95,8 +121,42 @@ function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }
         defaultValue={call}
         onChange={({ currentTarget }) => filterBy({ call: currentTarget.value.trim() })}
       />
+      <TimeField label="From" name="since" />
+      <TimeField label="To" name="until" />
     </Filters>
   );
+}
+
+interface TimeFieldProps {
+  readonly label: string;
+  readonly name: 'since' | 'until';
+}
+
+/** A time in the zone of the browser, which the address has in milliseconds since the epoch. */
+function TimeField({ label, name }: TimeFieldProps) {
+  const given = useUrl().get(name) ?? '';
+  return (
+    <Field
+      key={`${name} ${given}`}
+      label={label}
+      type="datetime-local"
+      step={60}
+      defaultValue={given === '' ? '' : localMinute(Number(given))}
+      onChange={({ currentTarget: { value } }) => {
+        const at = new Date(value).getTime();
+        filterBy({ [name]: Number.isNaN(at) ? undefined : String(at) });
+      }}
+    />
+  );
+}
+
+/** `2026-01-31T12:05`, as the field has it. */
+function localMinute(at: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '';
+  const two = (part: number) => String(part).padStart(2, '0');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 interface DeliveriesProps {
@@ -117,18 +177,32 @@ const Deliveries = ({ page, selected }: DeliveriesProps) => (
     }}
     columns={[
       { name: 'Time', cell: ({ at }) => <When at={at} /> },
-      { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
       {
         name: 'Outcome',
         cell: (row) => (
           <>
-            <RowLink id={`delivery-${keyOf(row)}`} opens={{ delivery: row.id }}>
-              {row.outcome}
-            </RowLink>
+            <ResultBadge result={row.result}>
+              <RowLink id={`delivery-${keyOf(row)}`} opens={{ delivery: row.id }}>
+                {row.outcome}
+              </RowLink>
+            </ResultBadge>
             {row.late && <span class="hint"> late</span>}
           </>
         ),
       },
+      ...(page.deliveries.some(({ error }) => error !== undefined)
+        ? [
+            {
+              name: 'Error',
+              cell: ({ error }: DeliveryRow) =>
+                error === undefined ? (
+                  <None />
+                ) : (
+                  <span class="error-line">{error.replace(SAYS_SO, '')}</span>
+                ),
+            },
+          ]
+        : []),
       { name: 'Event', cell: ({ eventName }) => <EventName name={eventName} /> },
       ...(page.tenants.length > 0
         ? [{ name: 'Tenant', cell: ({ tenant }: DeliveryRow) => tenant ?? <None /> }]
@@ -140,6 +214,9 @@ const Deliveries = ({ page, selected }: DeliveriesProps) => (
     ]}
   />
 );
+
+/** The outcome says it already. */
+const SAYS_SO = /^The handler failed: /;
 
 const keyOf = ({ id, at, source, outcome, process }: DeliveryRow) =>
   [id, at, source, outcome, process].join('_');

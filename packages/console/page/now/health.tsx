@@ -25,8 +25,15 @@ const FIXES = {
 /** Whether store, queue and secrets answer. */
 export const HealthSection = ({ health }: { readonly health: HealthReport }) => (
   <Section
-    title={health.ok ? 'Ready for deliveries' : 'Not ready for deliveries'}
-    beside={<span class="hint">checked at {timeOfDay(health.checkedAt)}</span>}
+    title={health.ok ? 'Receiver ready' : 'Receiver not ready'}
+    beside={
+      <span class="hint">
+        {health.ok
+          ? 'The process that answered would accept a delivery. This says nothing about rules.'
+          : 'The process that answered rejects deliveries.'}{' '}
+        Checked at {timeOfDay(health.checkedAt)}.
+      </span>
+    }
   >
     <ul class="health">
       <Row name="Store" port={health.store} />

@@ -6,8 +6,12 @@ import { ErrorBox, Loading, NoLog, Section } from '../parts/section.tsx';
 import { HealthSection } from './health.tsx';
 import { Chart, OutcomesSection, SourcesSection, Tiles } from './numbers.tsx';
 import { ProcessesSection, SecretsSection } from './processes.tsx';
+import { StatusSection } from './status-section.tsx';
+import { TimesSection } from './times-section.tsx';
+import { Versions } from './versions.tsx';
 
 const EVERY_MS = 3_000;
+const HOUR_MS = 3_600_000;
 
 /** What the receivers do now, and did in the last hour and day. */
 export function NowView() {
@@ -37,10 +41,11 @@ export function NowView() {
 
 function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' }) {
   const { log: hasLog } = useSession();
-  const { health, log } = overview;
+  const { health, log, status } = overview;
   if (!log)
     return (
       <>
+        <StatusSection status={status} />
         <HealthSection health={health} />
         {hasLog ? (
           <p class="form-error" role="alert">
@@ -52,18 +57,22 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
       </>
     );
   const period = log[range];
-  const active = log.processes.filter(({ state }) => state === 'active' || state === 'quiet');
+  const recent = log.processes.filter(({ seenAt }) => overview.now - seenAt < HOUR_MS);
   return (
     <>
+      <StatusSection status={status} />
       <p class="hint">
-        All processes that share the store: {counted(active.length, 'process', 'processes')}.
+        The figures are of all processes that share the store. In the last hour,{' '}
+        {counted(recent.length, 'process', 'processes')} wrote to it.
         {log.rowsDropped > 0 &&
           ` ${counted(log.rowsDropped, 'outcome')} of the last 26 hours are counted here, but not listed: more than 50 ended in a second.`}
       </p>
       <HealthSection health={health} />
       {Object.keys(log.day.sources).length === 0 && <FirstSteps />}
       <Tiles period={period} range={range} />
-      <Chart period={period} range={range} />
+      <Chart period={period} range={range} versions={log.versions} />
+      <Versions versions={log.versions} />
+      {hasLog && <TimesSection range={range} versions={log.versions} />}
       <SourcesSection period={period} range={range} />
       <OutcomesSection period={period} range={range} />
       <SecretsSection secrets={log.secrets} />

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { BarChart, count, duration, minuteOf, shortMinute, Table } from '@call-webhooks/ui';
-import type { Percentiles, Period, Result, SourceCounts } from '../../src/api-types.ts';
+import type { AppVersion, Percentiles, Period, Result, SourceCounts } from '../../src/api-types.ts';
 import { PERIODS, RESULTS, SOURCES } from '../model/words.ts';
-import { Link, OutcomeWords } from '../parts/cells.tsx';
+import { go, Link, OutcomeWords } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
+import { marksOf } from './versions.tsx';
 
 interface PeriodProps {
   readonly period: Period;
@@ -107,12 +108,24 @@ function share(part: number, whole: number): string {
   return `${percent.toFixed(percent > 0 && percent < 100 && (percent < 10 || percent > 99) ? 1 : 0)}%`;
 }
 
-/** Results over the last hour or day. */
-export function Chart({ period: { points }, range }: PeriodProps) {
+interface ChartProps extends PeriodProps {
+  readonly versions: readonly AppVersion[];
+}
+
+/** Results over the last hour or day. A bar leads to its deliveries. */
+export function Chart({ period: { points, step }, range, versions }: ChartProps) {
+  const show = (at: number) => {
+    const since = points[at]?.at ?? 0;
+    go('deliveries', {
+      ...{ source: 'webhook', since: String(since), until: String(since + step) },
+    });
+  };
   return (
     <BarChart
       label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
       places={points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)))}
+      marks={marksOf(versions, points, step)}
+      onChoose={show}
       series={Object.entries(RESULTS)
         .map(([result, [name, tone]]) => ({
           result: result as Result,

@@ -1,6 +1,6 @@
 import { Badge, count, duration, Table, type Tone } from '@call-webhooks/ui';
 import type { ProcessSeen, SecretUse } from '../../src/api-types.ts';
-import { Ago } from '../parts/cells.tsx';
+import { Ago, None } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
 
 /** Which secret verified what, in all processes: whether a rotation is complete. */
@@ -59,7 +59,7 @@ const STATES: Readonly<Record<ProcessSeen['state'], readonly [string, Tone]>> = 
 
 /** The processes that receive or work, and those that just went. */
 export const ProcessesSection = ({ processes }: { readonly processes: readonly ProcessSeen[] }) => (
-  <Section title="Processes of the last 26 hours">
+  <Section title="Processes of the last 50 hours">
     <Table
       label="Processes"
       rows={processes}
@@ -67,6 +67,9 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
       empty="No process has written yet."
       columns={[
         { name: 'Process', cell: ({ host, pid }) => `${host}, ${String(pid)}` },
+        ...(processes.some(({ version }) => version !== undefined)
+          ? [{ name: 'Version', cell: ({ version }: ProcessSeen) => version ?? <None /> }]
+          : []),
         { name: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
         { name: 'Wrote last', cell: ({ seenAt }) => <Ago at={seenAt} /> },
         { name: 'In flight then', align: 'end', cell: ({ inFlight }) => count(inFlight) },
@@ -74,7 +77,8 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
       ]}
     />
     <p class="hint">
-      A process writes when something has ended, so one without deliveries is quiet.
+      A process writes once a second while deliveries end. It is active if it wrote in the last 10
+      seconds. A quiet one has no deliveries, or has died.
     </p>
   </Section>
 );

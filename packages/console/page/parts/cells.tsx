@@ -43,7 +43,7 @@ export const Link = ({ to, query, current, id, class: classes = 'link', children
 );
 
 /** Shows a view. Filters of the one before go away. */
-function go(to: View, query: Readonly<Record<string, string>> = {}): void {
+export function go(to: View, query: Readonly<Record<string, string>> = {}): void {
   const before = Object.fromEntries([...readUrl().keys()].map((name) => [name, undefined]));
   changeUrl({ ...before, view: to === 'now' ? undefined : to, ...query });
 }
@@ -136,12 +136,18 @@ const ICONS: Partial<Record<Result, IconName>> = {
   rejected: 'minus',
 };
 
+interface ResultBadgeProps {
+  readonly result: Result;
+  /** The word for the result by default. */
+  readonly children?: ComponentChildren;
+}
+
 /** What a delivery came to, in colour and words. */
-export const ResultBadge = ({ result }: { readonly result: Result }) => {
+export const ResultBadge = ({ result, children }: ResultBadgeProps) => {
   const [text, tone] = RESULTS[result];
   return (
     <Badge tone={tone} icon={ICONS[result]}>
-      {text}
+      {children ?? text}
     </Badge>
   );
 };

@@ -22,6 +22,8 @@ interface FiltersProps {
   readonly children?: ComponentChildren;
 }
 
+const OPTIONAL: ReadonlySet<string> = new Set(['tenant', 'version']);
+
 /** Search and filters. What is chosen stays a choice, also if nothing matches it any more. */
 export function Filters({ searches, choices, names, children }: FiltersProps) {
   const url = useUrl();
@@ -38,8 +40,8 @@ export function Filters({ searches, choices, names, children }: FiltersProps) {
       {choices.map(([label, name, options]) => {
         const value = url.get(name) ?? '';
         const isKnown = value === '' || options.some(([one]) => one === value);
-        // Most receivers have no tenants.
-        if (name === 'tenant' && isKnown && options.length === 0) return null;
+        // Most receivers have no tenants, and many no version.
+        if (OPTIONAL.has(name) && isKnown && options.length === 0) return null;
         return (
           <Select
             key={name}

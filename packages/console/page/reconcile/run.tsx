@@ -31,8 +31,8 @@ export function Run({ run, children }: RunProps) {
       {reasons.length > 0 && (
         <ul class="reasons">
           {reasons.map((reason) => (
-            <li key={`${reason.kind} ${String(reason.from)}`}>
-              <Reason reason={reason} />
+            <li key={[reason.kind, reason.eventName, reason.from].join()}>
+              <Reason reason={reason} tenant={run.tenant} />
             </li>
           ))}
         </ul>
@@ -57,11 +57,26 @@ const Totals = ({ run: { state, counts } }: { readonly run: ReconcileTask }) => 
   </p>
 );
 
+interface ReasonProps {
+  readonly reason: MissReason;
+  /** Whose calls they are. */
+  readonly tenant: string | undefined;
+}
+
+/** The webhook of an event comes within so long; milliseconds. */
+const SOON_MS = 180_000;
+
 /** Why events were missed, as far as the log of outcomes tells. */
-function Reason({ reason }: { readonly reason: MissReason }) {
-  const { kind, missed, outcomes, from, until } = reason;
+function Reason({ reason, tenant }: ReasonProps) {
+  const { kind, missed, outcomes, from, until, eventName } = reason;
   const events = <strong>{counted(missed, 'event')}: </strong>;
-  if (kind === 'unknown') return <p>{events}the log of outcomes does not go back so far.</p>;
+  if (kind === 'unknown')
+    return (
+      <p>
+        {events}nobody can tell why. The log of outcomes does not go back so far, or does not count
+        this tenant or event by its name.
+      </p>
+    );
   if (kind === 'silence')
     return (
       <p>
@@ -72,6 +87,15 @@ function Reason({ reason }: { readonly reason: MissReason }) {
         {until !== null && <When at={until} />}. {silenceText(reason)}
       </p>
     );
+  if (kind === 'event-silence')
+    return (
+      <p>
+        {events}other events came, but no <code>{eventName}</code>
+        {tenant !== undefined && ` of ${tenant}`} from{' '}
+        {from === null ? 'the beginning of the log' : <When at={from} />} to{' '}
+        {until === null ? 'now' : <When at={until} />}. {pausedText(reason)}
+      </p>
+    );
   return (
     <p>
       {events}
@@ -79,7 +103,15 @@ function Reason({ reason }: { readonly reason: MissReason }) {
       {outcomes.map((outcome) => (
         <Fragment key={outcome}>
           {' '}
-          <Link to="deliveries" query={{ outcome, source: 'webhook' }}>
+          <Link
+            to="deliveries"
+            query={{
+              ...{ outcome, source: 'webhook' },
+              ...(tenant !== undefined && { tenant }),
+              ...(from !== null && { since: String(from) }),
+              ...(until !== null && { until: String(until + SOON_MS) }),
+            }}
+          >
             Show <code class="code-name">{outcome}</code>
           </Link>
         </Fragment>
@@ -93,8 +125,21 @@ const DURING = {
     'deliveries came at that time that no secret verified. An action may sign with a secret that is not configured.',
   failed: 'deliveries failed at that time before the store knew their events.',
   single:
-    'others came at that time, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',
+    'others of the same name came in the same minutes, so their rule was not paused then. Something in between lost these: look at the proxy and at the conditions of the rule.',
 } as const;
+
+/** So many missed events in a row are hardly single losses. */
+const MANY = 3;
+
+function pausedText({ missed, failedBefore }: MissReason): string {
+  const failed =
+    failedBefore > 0
+      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} of it failed since and were not acknowledged later, after which the service pauses a rule.`
+      : '';
+  return missed >= MANY
+    ? `Its rule was probably paused, changed or removed.${failed} Look at it in the service, under Rules.`
+    : `Its rule may have been paused, changed or removed, or these deliveries were lost on the way.${failed} Look at the rule in the service, under Rules.`;
+}
 
 function silenceText({ wasRunning, failedBefore }: MissReason): string {
   const failed =
@@ -111,10 +156,11 @@ function silenceText({ wasRunning, failedBefore }: MissReason): string {
 /** The reason of one event, in a few words. */
 const WHY: Readonly<Record<MissReason['kind'], string>> = {
   silence: 'nothing came',
+  'event-silence': 'none of this event came',
   rejected: 'rejected',
   failed: 'failed before the store knew it',
   single: 'lost on the way',
-  unknown: 'from before the log',
+  unknown: 'not known',
 };
 
 /** What was missed comes first, then what failed so far: both run. */

@@ -33,6 +33,8 @@ export interface ReceiverInput {
   /** The service to reconcile with. */
   service?: { baseUrl: string; apiToken: string };
   signIn?: string | undefined;
+  /** Of the app. */
+  version?: string;
 }
 
 /** What a receiver does from now on. */
@@ -98,6 +100,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       store,
       deadLetter: deadLetters,
       maxAttempts: input.maxAttempts ?? 1,
+      version: input.version,
       logger: { warn: () => undefined, error: () => undefined },
       on: { 'call:started': handle, 'call:completed': handle },
     });

@@ -31,7 +31,7 @@ describeInChromium('the console: now', (chromium) => {
     await tile('Handled').getByText('60%').waitFor();
     await tile('Duplicates').getByText('20%').waitFor();
     await tile('Rejected').getByText('20%').waitFor();
-    await page.getByText('All processes that share the store: 2 processes.').waitFor();
+    await page.getByText('In the last hour, 2 processes wrote to it.').waitFor();
     expect(await page.getByRole('table', { name: 'Processes' }).getByText('Active').count()).toBe(
       2,
     );
@@ -45,7 +45,7 @@ describeInChromium('the console: now', (chromium) => {
     await row('Secrets', 'current').getByText('In use').waitFor();
     await row('Sources', 'Webhook deliveries').getByText('60%').waitFor();
     expect(await page.content()).not.toContain('whsec_');
-    await page.getByRole('heading', { name: 'Ready for deliveries' }).waitFor();
+    await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await page.locator('.health li', { hasText: 'Store' }).getByText('Up').waitFor();
     // The chart, as it is read out.
     const chart = page.getByRole('table', { name: 'Webhook deliveries a minute' });
@@ -78,7 +78,7 @@ describeInChromium('the console: now', (chromium) => {
     const receiver = await start({ withoutLog: true });
     const page = await openConsole(chromium, receiver);
     await page.getByText('The store of this receiver keeps no log of outcomes').waitFor();
-    await page.getByRole('heading', { name: 'Ready for deliveries' }).waitFor();
+    await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await page.goto(`${receiver.url}?view=deliveries&call=call-a`);
     await page.getByText('The event is done.').waitFor();

@@ -1,0 +1,109 @@
+import { Badge, count, Icon, Table, type Tone } from '@call-webhooks/ui';
+import type { StatusShown } from '../../src/api-types.ts';
+import { Ago, None } from '../parts/cells.tsx';
+import { Marked } from '../parts/marked.tsx';
+
+type EventShown = StatusShown['events'][number];
+
+/** What needs attention, before any figure: one line, and then each thing with what to do. */
+export function StatusSection({ status }: { readonly status: StatusShown }) {
+  const { line, attention, events, notes } = status;
+  const tone = toneOf(status);
+  return (
+    <section class="status section" data-tone={tone} aria-label="Status">
+      <div role="status">
+        <h3 class="status-line">
+          <Icon name={ICONS[tone]} />
+          <span>
+            <Marked text={line} />
+          </span>
+        </h3>
+      </div>
+      {attention.length > 0 && (
+        <ul class="attention">
+          {attention.map(({ kind, urgent, tenant, eventName, since, text, fix, docs }) => (
+            <li
+              key={[kind, tenant, eventName, text].join()}
+              class="outcome-note"
+              data-tone={urgent ? 'bad' : 'wait'}
+            >
+              <p>
+                {urgent && <Badge tone="bad">Urgent</Badge>} <Marked text={text} />
+              </p>
+              <p>
+                <strong>
+                  <Marked text={fix} />
+                </strong>{' '}
+                <a class="link" href={docs} target="_blank" rel="noreferrer">
+                  More about this
+                </a>
+              </p>
+              <p class="hint">
+                Since <Ago at={since} />
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {notes.map((note) => (
+        <p class="hint" key={note}>
+          <Marked text={note} />
+        </p>
+      ))}
+      {events.length > 0 && <Events events={events} />}
+    </section>
+  );
+}
+
+const ICONS = { good: 'check', wait: 'clock', bad: 'cross', muted: 'minus' } as const;
+
+/** Green only if everything is known to arrive. */
+function toneOf({ attention, events, unknown }: StatusShown): keyof typeof ICONS {
+  if (attention.some(({ urgent }) => urgent)) return 'bad';
+  if (attention.length > 0) return 'wait';
+  const allArrive = events.length > 0 && events.every(({ state }) => state === 'arrives');
+  return unknown === undefined && allArrive ? 'good' : 'muted';
+}
+
+const STATES: Readonly<Record<EventShown['state'], readonly [string, Tone]>> = {
+  arrives: ['Arrives', 'good'],
+  quiet: ['Quiet', 'muted'],
+  attention: ['Needs attention', 'bad'],
+  unknown: ['Unknown', 'wait'],
+};
+
+const Events = ({ events }: { readonly events: readonly EventShown[] }) => (
+  <details>
+    <summary>Events ({count(events.length)})</summary>
+    <Table
+      label="Status of events"
+      rows={events}
+      keyOf={({ tenant, eventName }) => [tenant, eventName].join()}
+      columns={[
+        { name: 'Event', cell: ({ eventName }) => <span class="event-name">{eventName}</span> },
+        ...(events.some(({ tenant }) => tenant !== undefined)
+          ? [{ name: 'Tenant', cell: ({ tenant }: EventShown) => tenant ?? <None /> }]
+          : []),
+        {
+          name: 'State',
+          cell: ({ state, why }) => (
+            <>
+              <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge>{' '}
+              {why !== undefined && <Marked text={why} />}
+            </>
+          ),
+        },
+        {
+          name: 'Arrived last',
+          cell: ({ arrivedAt }) =>
+            arrivedAt === undefined ? <None>not in 30 days</None> : <Ago at={arrivedAt} />,
+        },
+        {
+          name: 'Acknowledged last',
+          cell: ({ acknowledgedAt }) =>
+            acknowledgedAt === undefined ? <None /> : <Ago at={acknowledgedAt} />,
+        },
+      ]}
+    />
+  </details>
+);
