@@ -28,6 +28,15 @@ export function webhookIds({
     }
   });
 
+  it('admits a claim whose webhook id need not be remembered any more, as after a long wait', async () => {
+    for (const replayUntil of [0, 1])
+      for (const key of [undefined, unique('event')])
+        expect(await store().admit(claim(key, { replayUntil }))).toEqual({
+          status: 'admitted',
+          attempt: 1,
+        });
+  });
+
   it('refuses a webhook id that it saw, whatever the event and its group are', async () => {
     for (const first of [
       claim(undefined),
