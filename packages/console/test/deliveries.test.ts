@@ -117,6 +117,16 @@ describe('api/deliveries', () => {
     });
   });
 
+  it('offers 50 events and tenants at most', async () => {
+    const { get, log } = open();
+    const marks = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`ack/tenant-${at}/event-${at}/blue`, NOW]),
+    );
+    await wrote(log, [{ outcome: 'handled' }], { marks });
+    const { eventNames, tenants } = await get<DeliveriesPage>('/api/deliveries');
+    expect([eventNames.length, tenants.length]).toEqual([50, 50]);
+  });
+
   it('names what each came to, and gives those without a webhook id an id of their own', async () => {
     const { get, log } = open();
     const refused = { outcome: 'signature-mismatch' as const };

@@ -120,6 +120,19 @@ describe('api/redrive', () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
+  it('is not stopped by what was meant for an earlier one', async () => {
+    const one = { redrive: { concurrency: 1 } };
+    const { crm, redrive, store } = await withLetters(['c1', 'c2'], one);
+    crm.fails = false;
+    await store.saveCursor?.('console/redrive/stop', 'an earlier task');
+    const read = jest.spyOn(store as Required<Store>, 'loadCursor');
+    crm.run = async () => {
+      await waitFor(() => read.mock.calls.some(([name]) => name === 'console/redrive/stop'));
+      await new Promise(setImmediate);
+    };
+    expect(await redrive({ all: true })).toMatchObject({ state: 'done', counts: { handled: 2 } });
+  });
+
   it('two that are started in the same moment: one runs', async () => {
     const { crm, send, ...opened } = await withLetters(['c1']);
     crm.fails = false;

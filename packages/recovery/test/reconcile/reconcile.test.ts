@@ -172,6 +172,21 @@ describe('reconcile', () => {
     expect(runs).toEqual([{ callId: _id, source: 'reconcile' }]);
   });
 
+  it('asks whether there is a recording, and downloads none of it', async () => {
+    const { receiver } = oldReceiver();
+    const { client } = listing([[call(20), call(19)]]);
+    let open = 0;
+    const body = () => {
+      open += 1;
+      return new ReadableStream({ cancel: () => void (open -= 1) });
+    };
+    const recording = () => Promise.resolve({ body: body() } as never);
+    const calls = { ...client.calls, recording };
+    const asked = { client: { ...client, calls }, receiver, since, clock };
+    expect(await reconcile({ ...asked, recordings: true })).toMatchObject({ seen: 2 });
+    expect(open).toBe(0);
+  });
+
   it('makes events of recordings if it is asked to, and other events of the own function', async () => {
     const events: unknown[] = [];
     const keep = (event: unknown) => void events.push(event);

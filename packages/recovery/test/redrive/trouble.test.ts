@@ -185,30 +185,36 @@ describe('a redrive', () => {
     await expect(redriving).rejects.toThrow('repeats the cursor');
   });
 
-  it('runs on while renewals fail for a moment, and gives the handler up once its claim has run out', async () => {
-    const clock = fastClock();
-    const started = deferred();
-    const receiver = createReceiver({
-      secret: generateSecret(),
-      logger: { warn: () => undefined, error: () => undefined },
-      on: {
-        'call:completed': (_event, { signal }) =>
-          new Promise((_resolve, reject) => {
-            started.resolve();
-            signal.addEventListener('abort', () => reject(new Error('given up')));
-          }),
-      },
-    });
-    const { deadLetters } = setup();
-    await fill(deadLetters, 1);
-    const down = troubled(deadLetters, 'extend', 'rejects', clock, Infinity);
-    const retries: StoreRetry[] = [];
-    const onRetry = (retry: StoreRetry) => void retries.push(retry);
-    const redriving = redrive({ receiver, deadLetters: down, leaseFor: 3_000, clock, onRetry });
-    await started.promise;
-    expect(await redriving).toMatchObject({ failed: 1 });
-    expect(retries).toMatchObject([1_000, 1_000, 1_000].map((pauseMs) => ({ pauseMs })));
-    expect(clock.now()).toBe(3_000);
-    await receiver.close();
-  });
+  it.each([
+    ['fail', 'rejects', 3_000],
+    ['hang', 'hangs', 3_500], // each one gets a sixth of the claim
+  ] as const)(
+    'runs on while renewals %s, and gives the handler up once its claim has run out',
+    async (_what, kind, at) => {
+      const clock = fastClock();
+      const started = deferred();
+      const receiver = createReceiver({
+        secret: generateSecret(),
+        logger: { warn: () => undefined, error: () => undefined },
+        on: {
+          'call:completed': (_event, { signal }) =>
+            new Promise((_resolve, reject) => {
+              started.resolve();
+              signal.addEventListener('abort', () => reject(new Error('given up')));
+            }),
+        },
+      });
+      const { deadLetters } = setup();
+      await fill(deadLetters, 1);
+      const down = troubled(deadLetters, 'extend', kind, clock, Infinity);
+      const retries: StoreRetry[] = [];
+      const onRetry = (retry: StoreRetry) => void retries.push(retry);
+      const redriving = redrive({ receiver, deadLetters: down, leaseFor: 3_000, clock, onRetry });
+      await started.promise;
+      expect(await redriving).toMatchObject({ failed: 1 });
+      expect(retries).toMatchObject([1_000, 1_000, 1_000].map((pauseMs) => ({ pauseMs })));
+      expect(clock.now()).toBe(at);
+      await receiver.close();
+    },
+  );
 });

@@ -14,7 +14,8 @@ export function oldReceiver(maxInFlight = 10) {
   const on = {
     'call:completed': ({ callId }: { callId?: unknown }) => void handled.push(String(callId)),
   };
-  const receiver = createReceiver({ secret: generateSecret(), store, on, maxInFlight });
+  const logger = { warn: () => undefined, error: () => undefined };
+  const receiver = createReceiver({ secret: generateSecret(), store, on, logger, maxInFlight });
   time = clock.now();
   return { handled, receiver };
 }
