@@ -9,7 +9,7 @@ import express from 'express';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { systemClock } from '@call-webhooks/client';
 import { createConsole } from '@call-webhooks/console';
-import { memoryDeadLetters } from '@call-webhooks/core';
+import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { callCompleted, callStarted, signedRequest, TEST_SECRET } from '@call-webhooks/testing';
 import { chromiumPath, launchChromium } from '@call-webhooks/ui/test/chromium';
@@ -31,6 +31,8 @@ const deadLetters = memoryDeadLetters({ now: () => now });
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const hook = callWebhooks({
   secret: TEST_SECRET,
+  store: memoryStore({ now: () => now }),
+  version: '2.4.1',
   deadLetter: deadLetters,
   maxAttempts: 2,
   logger,
