@@ -7,6 +7,8 @@ import type { Thresholds } from './thresholds.ts';
 /** An event that failed, or deliveries without a key, which nobody can tell apart. */
 interface FailedEvent {
   readonly key: string | undefined;
+  /** Whether it has a key that nobody may see. */
+  readonly isRedacted: boolean;
   readonly tenant: string;
   readonly eventName: string;
   /** The first and the last failure. */
@@ -30,12 +32,16 @@ function failedEvents(
 ): readonly FailedEvent[] {
   const found = new Map<string, FailedEvent>();
   for (const row of rows) {
-    const { key, tenant = '', eventName = '', at, attempt = 1, attemptsLeft, outcome } = row;
+    const { tenant = '', eventName = '', at, attempt = 1, attemptsLeft, outcome } = row;
+    // Ids that look like a number or an address of a person: many events have the same redacted key.
+    const isRedacted = row.key?.includes('[redacted]') === true;
+    const key = isRedacted ? undefined : row.key;
     const id = key === undefined ? JSON.stringify([tenant, eventName, outcome]) : `key ${key}`;
     const one = found.get(id);
     if (!one || (key === undefined && at - one.lastAt > unnamedPause)) {
       const times = { firstAt: at, lastAt: at, rows: 1 };
-      found.set(id, { key, tenant, eventName, ...times, attempt, attemptsLeft, outcome });
+      const of = { key, isRedacted, tenant, eventName };
+      found.set(id, { ...of, ...times, attempt, attemptsLeft, outcome });
       continue;
     }
     one.lastAt = Math.max(one.lastAt, at);
@@ -97,7 +103,11 @@ export function findFailing(
   const failing = [
     ...retried.filter((one) => isOpen(one) && isFailing(one)),
     ...unnamed.filter(
-      (one) => one.rows >= 3 && one.lastAt - one.firstAt >= 2 * thresholds.retriedAfter,
+      (one) =>
+        one.attempt >= 3 ||
+        (!one.isRedacted &&
+          one.rows >= 3 &&
+          one.lastAt - one.firstAt >= 2 * thresholds.retriedAfter),
     ),
   ];
   const found = [...groupedBy(failing, eventId).values()].map((events): Finding => {

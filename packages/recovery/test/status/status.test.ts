@@ -177,6 +177,25 @@ describe('deliveries that cannot be verified', () => {
   });
 });
 
+describe('events whose keys are redacted', () => {
+  const failed = (minute: number, attempt: number): OutcomeRow => ({
+    ...{ at: NOW - minute * MINUTE, process: 'p', durationMs: 1, source: 'webhook', attempt },
+    ...{ outcome: 'handler-failed', webhookId: `w${String(minute)}` },
+    ...{ eventName: 'call:completed', key: '[redacted]:call:completed' },
+  });
+
+  it('are not taken for one event, whose attempts would be those of all', async () => {
+    const marks = { [ack('call:completed')]: NOW - 2 * MINUTE };
+    const each = [9, 5, 1].map((minute) => failed(minute, 1));
+    const store = await storeWith({ failures: each, marks });
+    expect((await status({ store })).attention).toEqual([]);
+    const last = await storeWith({ failures: [...each, failed(0, 3)], marks });
+    expect((await status({ store: last })).attention).toMatchObject([
+      { kind: 'failing', urgent: true, eventName: 'call:completed' },
+    ]);
+  });
+});
+
 describe('what else is told', () => {
   it('is a note about events without a handler', async () => {
     const name = counterName('outcome', 'webhook', 'ignored', 'call:started');
