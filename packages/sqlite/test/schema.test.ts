@@ -73,6 +73,15 @@ describe('the tables', () => {
     expect(version()).toEqual([{ version: 2 }]);
   });
 
+  it('of a version that was never released are refused, with what to do', async () => {
+    await migrate(test.db);
+    test.db.exec('DROP TABLE call_webhooks_log_rows');
+    const advice =
+      /^The tables call_webhooks_\* were made by a version that was not released.* drop these tables/;
+    await expect(migrate(test.db)).rejects.toThrow(advice);
+    await expect(admit()).rejects.toThrow(advice);
+  });
+
   it('of an older version are upgraded, each step once', async () => {
     await migrate(test.db);
     await admit();

@@ -55,6 +55,26 @@ eachClient(({ name, open }) => {
       expect(await deliver('call-1')).toBe('duplicate');
     });
 
+    it('loses the rows of a batch that the log can never take, and none after it', async () => {
+      await sqliteStore(db).ping?.();
+      other.exec(`CREATE TRIGGER refuse BEFORE INSERT ON call_webhooks_log_rows
+        WHEN new.rows LIKE '%call-1%' BEGIN SELECT raise(ABORT, 'not this one'); END`);
+      const { log } = sqliteStore(db);
+      const process = { id: 'p', host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 };
+      const append = (id: string) => {
+        const row = { at: Date.now(), process: 'p', durationMs: 1, callId: id } as const;
+        const rows = [{ ...row, outcome: 'handled', source: 'webhook' } as const];
+        return log!.append({ id, process, rows, failures: [], counts: {}, marks: { [id]: 1 } });
+      };
+      expect(await append('call-1')).toMatchObject({ refused: expect.any(Error) });
+      expect(await append('call-2')).toBeUndefined();
+      expect((await log!.read()).rows.map(({ callId }) => callId)).toEqual(['call-2']);
+      other.exec('BEGIN EXCLUSIVE');
+      await expect(append('call-3')).rejects.toThrow(/locked|busy/i);
+      other.exec('ROLLBACK');
+      expect(await append('call-3')).toBeUndefined();
+    });
+
     it('is locked from the start, and works when the lock is gone', async () => {
       other.exec('BEGIN EXCLUSIVE');
       expect(await deliver('call-1')).toBe('store-unavailable');
