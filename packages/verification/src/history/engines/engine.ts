@@ -3,7 +3,7 @@ import type { Queue, Store } from '@call-webhooks/core';
 import type { EffectTable } from '../effects.ts';
 import type { journaledHandlers } from '../handlers.ts';
 
-export const ENGINES = ['redis', 'postgres', 'sqlite'] as const;
+export const ENGINES = ['redis', 'postgres', 'mysql', 'sqlite'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
 /** Milliseconds of the leases of receivers and workers: short, so that much happens in a short run. */

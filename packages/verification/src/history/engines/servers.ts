@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { startMysql } from '@call-webhooks/contract-tests/servers/mysql';
 import { startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
 import { redisServer } from '@call-webhooks/contract-tests/servers/redis';
 import { retryUntilSuccess, type EngineName } from './engine.ts';
@@ -31,8 +32,9 @@ export async function startServer(name: EngineName, folder: string): Promise<Eng
       remove: () => server.stop(),
     };
   }
-  if (name === 'postgres') {
-    const server = await startPostgres({ fsync: true });
+  if (name === 'postgres' || name === 'mysql') {
+    const server =
+      name === 'mysql' ? await startMysql({ fsync: true }) : await startPostgres({ fsync: true });
     return {
       url: server.url,
       hasProcess: true,
