@@ -124,12 +124,12 @@ async function run(app: App, options: Options): Promise<number> {
     throw badInput('Erasing cannot be undone.', 'Look with --dry-run first, then pass --yes.');
   const values = contains === undefined ? undefined : await valuesOf(app, contains);
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
-  return withStore(app, options, async ({ store, deadLetters }) => {
-    const queue = await openJobs({ ...options, url });
+  return withStore(app, options, async ({ store, deadLetters, jobs }) => {
+    const queue = jobs ? undefined : await openJobs({ ...options, url });
     try {
       const what: EraseOptions = {
         ...{ callIds: call, tenant, before, contains: values, store, deadLetters },
-        ...{ jobs: queue?.jobs, signal: app.signal, by: options.by ?? account() },
+        ...{ jobs: jobs ?? queue?.jobs, signal: app.signal, by: options.by ?? account() },
         ...{ loseWaiting: options.loseWaiting, forgetKeys: options.forgetKeys },
       };
       if (dryRun) return await show(app, what, url);

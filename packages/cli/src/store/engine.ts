@@ -1,9 +1,12 @@
 import type { DeadLetters, Store } from '@call-webhooks/core';
+import type { QueueJobs } from '@call-webhooks/core/stores';
 
 /** The events and dead letters of a receiver. */
 export interface OpenedStore {
   readonly store: Store;
   readonly deadLetters: DeadLetters;
+  /** The jobs of a queue, if a module of the user has them. */
+  readonly jobs?: QueueJobs | undefined;
   /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
   readonly doubt?: () => Promise<string | undefined>;
   /** Asks the server about itself. Changes nothing. */

@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import { badInput, CliError, environmentError } from '../errors.ts';
 import type { OpenedStore } from './engine.ts';
 import { ENGINES } from './engines.ts';
+import { isModule, openModule } from './module-engine.ts';
 import { answeringInTime, closeInTime, OPEN_WITHIN_MS, within } from './time-limit.ts';
 
 /** The flags that name a store. */
@@ -20,7 +21,7 @@ export const withStoreOptions = (command: Command): Command =>
   command
     .option(
       '--store <url>',
-      `redis://…, postgres://…, mysql://… or sqlite:FILE (or $${STORE_VARIABLE}, which hides a password)`,
+      `redis://…, postgres://…, mysql://…, sqlite:FILE or ./MODULE.mjs (or $${STORE_VARIABLE}, which hides a password)`,
     )
     .option('--prefix <name>', "the receiver's prefix, or its schema of Postgres");
 
@@ -44,13 +45,15 @@ export async function withStore<T>(
   const url = store ?? io.env[STORE_VARIABLE] ?? '';
   if (url === '')
     throw badInput('No store is given.', `Pass --store URL, or set ${STORE_VARIABLE}.`);
-  const engine = Object.entries(ENGINES).find(([scheme]) => url.startsWith(scheme))?.[1];
+  const engine = isModule(url)
+    ? openModule
+    : Object.entries(ENGINES).find(([scheme]) => url.startsWith(scheme))?.[1];
   if (!engine)
     throw badInput(
-      'The URL of the store has to begin with redis://, rediss://, postgres://, mysql://, mariadb:// or sqlite:',
+      'The URL of the store has to begin with redis://, rediss://, postgres://, mysql://, mariadb:// or sqlite:, or to be the path of a module such as ./my-store.mjs',
       'Example: --store sqlite:calls.db',
     );
-  if (url.includes('#') && !url.startsWith('sqlite:'))
+  if (url.includes('#') && !isModule(url) && !url.startsWith('sqlite:'))
     throw badInput(
       'The URL of the store has a #, which ends a URL.',
       'In a password, write it as %23; also %2F for /, %3F for ? and %40 for @.',
