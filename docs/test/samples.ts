@@ -47,7 +47,8 @@ export const RUN_ELSEWHERE = [
   // They need servers: compiled here; what they call is run in their packages' own tests.
   ...numbered('packages/redis/README.md', 1, 2, 3),
   'docs/stores.md#2', // packages/redis/test/dead-connections
-  'docs/queues.md#1',
+  'docs/write-a-queue.md#1',
+  ...numbered('docs/write-a-store.md', 1, 2), // write-a-store.test.ts
   'docs/personal-data.md#1', // a Postgres with keepFor: packages/postgres
   'docs/personal-data.md#2', // personal-data.test.ts
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare

@@ -81,6 +81,8 @@ const LISTED: readonly Section[] = [
       doc('custom-events', 'Custom payloads and further events'),
       doc('stores', 'Stores'),
       doc('queues', 'Queues'),
+      doc('write-a-store', 'Writing a store'),
+      doc('write-a-queue', 'Writing a queue'),
       doc('tenants', 'Tenants'),
       doc('rest-client', 'REST client'),
     ],
