@@ -27,10 +27,9 @@ describe('a store that a module exports', () => {
     const listed = await run(['dead-letters', 'list', '--json', '--store', MODULE]);
     expect(listed).toMatchObject({ code: 0 });
     expect(listed.records()).toHaveLength(3);
-    const redriven = await run(
-      ['dead-letters', 'redrive', '--to', url, '--all', '--json'],
-      { env },
-    );
+    const redriven = await run(['dead-letters', 'redrive', '--to', url, '--all', '--json'], {
+      env,
+    });
     expect(redriven.code).toBe(0);
     expect(handled).toHaveLength(3);
     await fill(made, 2);
