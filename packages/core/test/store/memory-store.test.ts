@@ -32,7 +32,7 @@ describe('memoryStore', () => {
     expect(await store.complete('k', 'a')).toBe(true);
   });
 
-  it('refuses a wrong token and an expired lease', async () => {
+  it('refuses a wrong token and an expired lease, whose run counts as an attempt', async () => {
     const { clock, store, admit } = setup();
     await admit('k', 'a');
     for (const end of [store.complete, store.release])

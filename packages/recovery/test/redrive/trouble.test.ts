@@ -58,7 +58,7 @@ describe.each(METHODS)('a redrive, when %s() of the dead letters', (method) => {
   };
 
   it.each(Object.keys(TROUBLE) as (keyof typeof TROUBLE)[])(
-    '%s three times, goes on after three pauses, and runs every event once',
+    '%s three times, goes on after three pauses, runs every event once, and leaves no timer',
     async (kind) => {
       const { clock, deadLetters, runs, retries, redriving } = await begin(kind, 3);
       const result = await redriving;
