@@ -13,8 +13,8 @@ import { foundJobs, foundLetters, type Found, type FoundJob } from './search.ts'
 
 /** What moved while it was looked for, such as a job between two runs, is found by the next pass. */
 const MAX_PASSES = 3;
-/** How long a dead letter is claimed while it is erased; milliseconds. */
-const CLAIM_MS = 60_000;
+/** How long a dead letter stays claimed if the erasure dies with it; milliseconds. */
+const CLAIM_MS = 10_000;
 const CALL_EVENTS = ['call:started', 'call:completed'];
 
 /** What an erasure has counted before it begins. */

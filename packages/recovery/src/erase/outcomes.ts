@@ -10,23 +10,13 @@ export interface RowFilter {
   readonly before?: Date | undefined;
 }
 
-/** Which rows a log erases: those of one of these calls or keys, as far as they are of the tenant and old enough. */
-interface Erasure {
-  callIds?: readonly string[];
-  keys?: readonly string[];
-  tenant?: string;
-  /** Milliseconds since the epoch. */
-  before?: number;
-}
-type ErasingLog = OutcomeLog & { erase?(which: Erasure): Promise<number> };
-
 /** The log takes so many ids in one call. */
 const CHUNK = 500;
 /** How many batches are read at once. */
 const BATCHES = 50;
 
 /** What an erasure does with the rows of a log. Without one, there are none. */
-export function outcomesOf(log: ErasingLog | undefined, persistence: Persistence) {
+export function outcomesOf(log: OutcomeLog | undefined, persistence: Persistence) {
   async function* matching(filter: RowFilter): AsyncGenerator<OutcomeRow> {
     if (!log || isEmpty(filter)) return;
     const calls = filter.calls && new Set([...filter.calls].map(redactId));
@@ -72,7 +62,7 @@ export function outcomesOf(log: ErasingLog | undefined, persistence: Persistence
         ...(tenant !== undefined && { tenant }),
         ...(before && { before: before.getTime() }),
       };
-      const ask = (which: Erasure) =>
+      const ask = (which: Parameters<typeof erase>[0]) =>
         persistently('erase() of the outcome log', () => erase(which), persistence);
       if (!calls && !keys) return ask(narrowed);
       let erased = 0;
