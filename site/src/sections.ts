@@ -102,6 +102,7 @@ const LISTED: readonly Section[] = [
       doc('observability', 'Observability'),
       doc('console', 'Console'),
       doc('assistants', 'Assistants'),
+      doc('personal-data', 'Personal data'),
       doc('upgrading', 'Upgrading'),
     ],
   },
