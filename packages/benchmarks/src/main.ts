@@ -13,6 +13,7 @@ const LOAD: Record<QuestionName, () => Promise<Question>> = {
   http: () => import('./http.ts'),
   stores: () => import('./stores.ts'),
   'remembered-events': () => import('./remembered-events.ts'),
+  removal: () => import('./removal.ts'),
   failing: () => import('./failing.ts'),
   'import-cost': () => import('./import-cost.ts'),
 };

@@ -8,6 +8,7 @@ const QUESTIONS = {
   http: 'the CPU time of one delivery over HTTP, in node:http, Express and Fastify',
   stores: 'deliveries with Redis, Postgres and SQLite, beside bare statements',
   'remembered-events': 'stores that remember more and more events',
+  removal: 'deliveries while 100,000 expired dead letters are removed, beside those without',
   failing: 'deliveries of 1 MB that fail, beside those that succeed',
   'import-cost': 'the CPU time of importing core',
 } as const;

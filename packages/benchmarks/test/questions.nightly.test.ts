@@ -26,6 +26,6 @@ describe('a tiny round', () => {
 
 describeWithProgram('redis-server', 'a tiny round with servers', () => {
   describeWithProgram(postgres, 'of Redis and Postgres', () => {
-    it.each(['stores', 'remembered-events'])('answers %s', ask, 240_000);
+    it.each(['stores', 'remembered-events', 'removal'])('answers %s', ask, 240_000);
   });
 });

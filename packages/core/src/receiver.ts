@@ -84,7 +84,7 @@ export function createReceiver<
   const writer = writerOf(settings, deadlines, inFlight);
   const retention = startRetention(
     { 'dead letters': options.deadLetter, 'dead jobs': options.queue },
-    settings,
+    { logger: settings.logger, now: settings.now },
   );
   const parts: ReceiverParts = {
     settings,

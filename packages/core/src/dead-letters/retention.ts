@@ -26,6 +26,8 @@ export interface RetentionOptions {
   logger: Logger;
   /** Milliseconds since the epoch; `Date.now` by default. */
   now?: (() => number) | undefined;
+  /** Milliseconds between two looks; 60,000 by default. */
+  lookEvery?: number | undefined;
 }
 
 /** A running removal. */
@@ -68,6 +70,7 @@ class Removal {
   readonly #letters: Expiring;
   readonly #log: Required<Logger>;
   readonly #now: () => number;
+  readonly #lookEvery: number;
   readonly #token = crypto.randomUUID();
   readonly #deadlines = new Deadlines();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,11 +80,13 @@ class Removal {
   #isClosed = false;
   #endPause: () => void = () => undefined;
 
-  constructor(name: string, letters: Expiring, { logger, now }: RetentionOptions) {
+  constructor(name: string, letters: Expiring, options: RetentionOptions) {
+    const { logger, now, lookEvery = LOOK_EVERY_MS } = options;
     this.#name = name;
     this.#letters = letters;
     this.#log = safeLogger(logger);
     this.#now = now ?? (() => Date.now());
+    this.#lookEvery = lookEvery;
     this.#wait();
   }
 
@@ -101,7 +106,7 @@ class Removal {
             if (!this.#isClosed) this.#wait();
           });
         }),
-        LOOK_EVERY_MS,
+        this.#lookEvery,
       ),
     );
   }

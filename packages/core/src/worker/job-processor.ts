@@ -129,7 +129,7 @@ export function createJobProcessor<
     });
   const reporter = new Reporter(settings, writer);
 
-  const retention = startRetention({ 'dead letters': options.deadLetter }, settings);
+  const retention = startRetention({ 'dead letters': options.deadLetter }, { logger });
 
   const close = async () => {
     await Promise.all([retention?.close(), writer?.close(RELEASE_MS)]);
