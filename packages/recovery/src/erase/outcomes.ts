@@ -1,4 +1,4 @@
-import type { OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import type { OutcomeErasure, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { redactId } from '@call-webhooks/core/internal';
 import { persistently, type Persistence } from '../store-calls.ts';
 
@@ -44,7 +44,6 @@ export function outcomesOf(log: OutcomeLog | undefined, persistence: Persistence
   return {
     async count(filter: RowFilter): Promise<number> {
       let count = 0;
-      if (!log?.erase) return 0;
       for await (const _row of matching(filter)) count += 1;
       return count;
     },
@@ -56,14 +55,13 @@ export function outcomesOf(log: OutcomeLog | undefined, persistence: Persistence
     },
     /** @returns how many were erased */
     async erase({ calls, keys, tenant, before }: RowFilter): Promise<number> {
-      const erase = log?.erase?.bind(log);
-      if (!erase || isEmpty({ calls, keys, tenant, before })) return 0;
+      if (!log || isEmpty({ calls, keys, tenant, before })) return 0;
       const narrowed = {
         ...(tenant !== undefined && { tenant }),
         ...(before && { before: before.getTime() }),
       };
-      const ask = (which: Parameters<typeof erase>[0]) =>
-        persistently('erase() of the outcome log', () => erase(which), persistence);
+      const ask = (which: OutcomeErasure) =>
+        persistently('erase() of the outcome log', () => log.erase(which), persistence);
       if (!calls && !keys) return ask(narrowed);
       let erased = 0;
       for (const callIds of inChunks(calls)) erased += await ask({ ...narrowed, callIds });
