@@ -48,6 +48,7 @@ function dryRun(now: number) {
   const counts = { seen: 80, missed: 12, known: 68, inDeadLetters: 0, handled: 0, failed: 0 };
   return {
     ...{ id: 'run', by: 'Ada', state: 'done', dryRun: true, savedAt: now, reasons: [] },
+    tenant: 'acme',
     ...{ startedAt: now - 9_000, endedAt: now, since: now - 9_000_000, until: now - 600_000 },
     counts: { ...counts, ignored: 0, skipped: 0, stoppedEarly: false },
     events: Array.from({ length: 62 }, (_, at) => ({
@@ -164,6 +165,8 @@ describeInChromium('what a click has made is in view', (chromium) => {
     const button = page.getByRole('button', { name: 'Run 12 events …' });
     await seen(button);
     await page.locator('[aria-label="Reconciled events"] tbody tr').nth(61).waitFor();
+    const call = page.locator('[aria-label="Reconciled events"] a').first();
+    expect(await call.getAttribute('href')).toContain('tenant=acme');
     await button.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('h3:focus', { hasText: /reconcile/i }).waitFor();
