@@ -141,12 +141,13 @@ FROM (
     /** $1 where to begin, $2 how many. */
     all: `SELECT coalesce(json_agg(json_build_object('n', n, 'failures', failures, 'ahead', ahead, 'rows', rows) ORDER BY n), '[]')::text AS answer
 FROM (SELECT * FROM ${rows} WHERE n > $1::bigint ORDER BY n, failures LIMIT $2::int) AS found`,
-    /** $1 rows that change, as a list in JSON, with what they were before. */
+    /** $1 rows that change, as a list in JSON, with what they were before. Answers which did. */
     change: `WITH changed AS (
   UPDATE ${rows} AS known SET rows = change.rows
   FROM json_to_recordset($1::text::json) AS change(n bigint, failures boolean, before text, rows text)
-  WHERE known.n = change.n AND known.failures = change.failures AND known.rows = change.before RETURNING 1
-) SELECT (SELECT count(*) FROM changed)::text AS answer`,
+  WHERE known.n = change.n AND known.failures = change.failures AND known.rows = change.before
+  RETURNING known.n, known.failures
+) SELECT coalesce(json_agg(json_build_object('n', n, 'failures', failures)), '[]')::text AS answer FROM changed`,
     processes: `SELECT coalesce(json_agg(json_build_object('process', process::json, 'seenAt', seen_at)), '[]')::text AS answer
 FROM (
   SELECT process, seen_at FROM ${processes} WHERE seen_at >= ${NOW_MS} - ${String(LOG_LIMITS.processesMs)}
@@ -209,11 +210,14 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
         const changes = found
           .map((one) => ({ ...one, before: one.rows, ...erased(one) }))
           .filter((one) => one.erased > 0);
-        // Somebody else may have erased others of these rows, or the log has dropped them: then once more.
         const changed =
-          changes.length > 0 ? await tables.run(sql.change, JSON.stringify(changes)) : 0;
-        if (changed !== changes.length) continue;
-        sum += changes.reduce((total, one) => total + one.erased, 0);
+          changes.length > 0 ? await list<StoredRows>(sql.change, JSON.stringify(changes)) : [];
+        const done = changes.filter((one) =>
+          changed.some(({ n, failures }) => n === one.n && failures === one.failures),
+        );
+        sum += done.reduce((total, one) => total + one.erased, 0);
+        // Somebody else has erased others of these rows, or the log has dropped them: then once more.
+        if (done.length < changes.length) continue;
         from = found.length === MOST_READ ? found.at(-1)?.n : undefined;
       }
       return sum;

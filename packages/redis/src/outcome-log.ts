@@ -192,16 +192,16 @@ for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV
 end
 return texts`;
 
-/** KEYS: rows. ARGV: ids of batches, their rows before and now. Returns how many were as they had been before. */
+/** KEYS: rows. ARGV: ids of batches, their rows before and now. Returns the ids of those that were as they had been before. */
 const CHANGE = `
-local changed = 0
+local changed = {}
 for i = 1, #ARGV, 3 do
   if redis.call('HGET', KEYS[1], ARGV[i]) == ARGV[i + 1] then
     redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2])
-    changed = changed + 1
+    changed[#changed + 1] = '=' .. ARGV[i]
   end
 end
-return '=' .. changed`;
+return changed`;
 
 /** A caller without types may pass anything. */
 const isStreamId = (before: unknown) => typeof before === 'string' && STREAM_ID.test(before);
@@ -235,10 +235,11 @@ export function redisOutcomeLog(scripts: Scripts, prefix: string): OutcomeLog {
         .map((one) => ({ id: one.id, before: one.rows, ...erased(one) }))
         .filter((one) => one.erased > 0);
       const args = changes.flatMap(({ id, before, rows: left }) => [id, before, left]);
-      const changed = args.length > 0 ? textOf(await scripts.run(CHANGE, [rows], args)) : '0';
-      // Somebody else may have erased others of these rows, or the log has dropped them: then once more.
-      if (Number(changed) !== changes.length) continue;
-      sum += changes.reduce((total, one) => total + one.erased, 0);
+      const changed = args.length > 0 ? textsOf(await scripts.run(CHANGE, [rows], args)) : [];
+      const done = changes.filter(({ id }) => changed.includes(id));
+      sum += done.reduce((total, one) => total + one.erased, 0);
+      // Somebody else has erased others of these rows, or the log has dropped them: then once more.
+      if (done.length < changes.length) continue;
       const last = found.at(-1);
       if (!last || found.length < MOST.read) return sum;
       from = `(${last.id}`;
