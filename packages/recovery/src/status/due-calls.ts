@@ -95,7 +95,10 @@ function judgedBy(
     return Math.min(waitMax, Math.max(waitMin, 2 * longestWait));
   };
   const limit = () => {
-    const share = Math.min(0.9, (events + 1) / (calls + 2));
+    // One standard error less: of few events, nobody knows how many calls have them.
+    const seen = Math.min(1, (events + 1) / (calls + 2));
+    const error = Math.sqrt((seen * (1 - seen)) / (calls + 2));
+    const share = Math.min(0.9, Math.max(0.001, seen - error));
     const byChance = Math.ceil(Math.log(CHANCE) / Math.log(1 - share));
     return Math.max(thresholds.calls, 2 * longest + 1, byChance);
   };
