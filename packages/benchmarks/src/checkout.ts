@@ -6,6 +6,7 @@ interface Packages {
   'core/node': typeof import('@call-webhooks/core/node');
   express: typeof import('@call-webhooks/express');
   fastify: typeof import('@call-webhooks/fastify');
+  mysql: typeof import('@call-webhooks/mysql');
   postgres: typeof import('@call-webhooks/postgres');
   redis: typeof import('@call-webhooks/redis');
   sqlite: typeof import('@call-webhooks/sqlite');

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import type { Store } from '@call-webhooks/core';
 import { Redis } from 'ioredis';
 import Libsql from 'libsql';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { importPackage } from './checkout.ts';
 import { collectGarbage } from './load.ts';
 import type { StoreName } from './servers.ts';
 
-export const STORES: readonly StoreName[] = ['memory', 'redis', 'postgres', 'sqlite'];
+export const STORES: readonly StoreName[] = ['memory', 'redis', 'postgres', 'mysql', 'sqlite'];
 
 /** A store of ours, and what the questions need of its database. */
 export interface Opened {
@@ -32,6 +33,7 @@ export const OPEN: Record<StoreName, Open> = {
   memory: openMemory,
   redis: openRedis,
   postgres: openPostgres,
+  mysql: openMysql,
   sqlite: openSqlite,
 };
 
@@ -123,6 +125,50 @@ async function openPostgres(root: string, place: string): Promise<Opened> {
                SELECT keep_until FROM ${table} ORDER BY keep_until LIMIT $1) AS oldest)`,
           [number],
         );
+    },
+    async close() {
+      await store.close();
+      await pool.end();
+    },
+  };
+}
+
+async function openMysql(root: string, place: string): Promise<Opened> {
+  const { mysqlStore } = await importPackage(root, 'mysql');
+  const uri = `mysql://root@127.0.0.1:${place}/calls`;
+  const pool = createPool({ uri, connectionLimit: 16 });
+  const store = mysqlStore(pool);
+  const tables = ['call_webhooks_webhook_ids', 'call_webhooks_events'];
+  await store.migrate();
+  return {
+    store,
+    /** One INSERT and one UPDATE, prepared, on the pool of the store. */
+    async floor() {
+      await pool.query(
+        'CREATE TABLE floor (id VARBINARY(1024) PRIMARY KEY, done BOOLEAN NOT NULL)',
+      );
+      return async (id) => {
+        await pool.execute('INSERT INTO floor VALUES (?, false)', [id]);
+        await pool.execute('UPDATE floor SET done = true WHERE id = ?', [id]);
+      };
+    },
+    async bytes() {
+      let bytes = 0;
+      for (const table of tables) {
+        await pool.query(`OPTIMIZE TABLE ${table}`);
+        const [rows] = await pool.query(
+          'SELECT data_length + index_length AS bytes FROM information_schema.tables WHERE table_name = ?',
+          [table],
+        );
+        bytes += Number((rows as { bytes: number }[])[0]?.bytes);
+      }
+      return bytes;
+    },
+    async expire(number) {
+      for (const table of tables)
+        await pool.query(`UPDATE ${table} SET keep_until = 0 ORDER BY keep_until LIMIT ?`, [
+          number,
+        ]);
     },
     async close() {
       await store.close();

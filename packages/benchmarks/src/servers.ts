@@ -9,7 +9,7 @@ interface Server {
   stop(): unknown;
 }
 
-export type StoreName = 'memory' | 'redis' | 'postgres' | 'sqlite';
+export type StoreName = 'memory' | 'redis' | 'postgres' | 'mysql' | 'sqlite';
 
 /**
  * Starts processes, each beside a server of its own. Contenders with the same arguments share one, and the
@@ -53,6 +53,14 @@ async function startServer(name: StoreName): Promise<Server> {
     const { url, remove } = await startPostgres({ fsync: true, settings });
     return { place: new URL(url).port, stop: remove };
   }
+  if (name === 'mysql') {
+    const { startMysql } = await load<MysqlServers>('mysql');
+    const { url, remove } = await startMysql({
+      fsync: true,
+      settings: { 'innodb-buffer-pool-size': '2G' },
+    });
+    return { place: new URL(url).port, stop: remove };
+  }
   const place = mkdtempSync(join(tmpdir(), 'call-webhooks-bench-'));
   const stop = () => {
     rmSync(place, { recursive: true, force: true });
@@ -72,6 +80,10 @@ interface PostgresServers {
     fsync: boolean;
     settings: Record<string, string>;
   }) => Promise<{ url: string; remove: () => Promise<void> }>;
+}
+
+interface MysqlServers {
+  readonly startMysql: PostgresServers['startPostgres'];
 }
 
 /** The servers of the tests are never built, so TypeScript can't follow this import. */

@@ -17,10 +17,14 @@ const SIZES: Record<string, readonly [many: number, few: number]> = {
   'redis floor': [8_000, 500],
   postgres: [2_000, 100],
   'postgres floor': [2_000, 100],
+  mysql: [2_000, 100],
+  'mysql floor': [2_000, 100],
   sqlite: [2_000, 50],
   'sqlite floor': [256, 50], // each syncs the disk twice
 };
-const COMPARE = ['redis', 'postgres', 'sqlite'].map((name) => [name, `${name} floor`] as const);
+const COMPARE = ['redis', 'postgres', 'mysql', 'sqlite'].map(
+  (name) => [name, `${name} floor`] as const,
+);
 
 /** A process for each store and its floor, as in production, beside a server of its own. */
 export async function measure(options: BenchOptions): Promise<Result> {
