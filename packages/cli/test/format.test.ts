@@ -67,8 +67,10 @@ test('of a response that does not end, the first 64 KiB are read', async () => {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const to = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
+  const startedAt = performance.now();
   const sent = await run(['send', 'call:started', '--to', to, '--secret', SECRET, '--json']);
   expect(sent.records()).toMatchObject([{ response: { status: 200, body: 'x'.repeat(65_536) } }]);
+  expect(performance.now() - startedAt).toBeLessThan(20_000); // before the time limit of 30 s
   server.closeAllConnections();
   server.close();
 });
