@@ -58,6 +58,7 @@ describe('mcp', () => {
     expect(setupFound.answer['checks']).toContainEqual(
       expect.objectContaining({ check: 'receiver', result: 'ok' }),
     );
+    expect((await ask('status')).answer).toHaveProperty('attention');
     expect((await ask('explain', { about: 'signature-mismatch' })).text).toContain('fix');
     const { answer: groups } = await ask('dead_letters');
     expect(groups).toMatchObject({ letters: 1, causes: [{ count: 1 }] });
