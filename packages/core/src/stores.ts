@@ -52,7 +52,7 @@ export {
   rowsOfBatch,
   type SeenProcess,
 } from './store/outcome-log.ts';
-export { eraser } from './store/outcome-erasure.ts';
+export { eraser, type StoredRows } from './store/outcome-erasure.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
 export {

@@ -2,9 +2,10 @@ import { redactId, redactName } from '../report/redact.ts';
 import type { OutcomeErasure, OutcomeRow } from './outcome-log.ts';
 
 /** The rows of one kind of one batch, as a store keeps them. */
-interface Kept {
+export interface StoredRows {
+  /** A JSON array of `OutcomeRow`. */
   readonly rows: string;
-  /** By how much the clock of their process was ahead; milliseconds. */
+  /** By how many milliseconds the clock of the process that wrote them was ahead of the store's clock. */
   readonly ahead: number;
 }
 
@@ -14,7 +15,7 @@ interface Kept {
  */
 export function eraser(
   which: OutcomeErasure,
-): ((kept: Kept) => { rows: string; erased: number }) | undefined {
+): ((kept: StoredRows) => { rows: string; erased: number }) | undefined {
   const isErased = matcher(which);
   if (!isErased) return undefined;
   return ({ rows, ahead }) => {
