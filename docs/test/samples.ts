@@ -30,6 +30,7 @@ declare const prisma: Prisma;`,
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
+  'docs/forwarding.md', // own-packages of packages/store-tests
   'docs/deploying.md', // programs.test.ts and production.test.ts
   'docs/rest-client.md', // packages/verification
   'packages/mysql/README.md', // its test/readme.integration.test.ts

@@ -83,6 +83,7 @@ const LISTED: readonly Section[] = [
       doc('queues', 'Queues'),
       doc('write-a-store', 'Writing a store'),
       doc('write-a-queue', 'Writing a queue'),
+      doc('forwarding', 'Forwarding to a broker'),
       doc('tenants', 'Tenants'),
       doc('rest-client', 'REST client'),
     ],
