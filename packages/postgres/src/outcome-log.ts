@@ -15,7 +15,7 @@ import type { CheckedClient } from './checked-client.ts';
 import { oddAnswer, sqlState } from './client.ts';
 import { guarded } from './statements.ts';
 
-/** How many batches are read at a time to erase rows of them. */
+/** How many batches are read at a time, whole, to erase rows of them. */
 const MOST_READ = 100;
 /** How much one batch removes at most of what is too old. */
 const MOST_OLD = 500;
@@ -138,9 +138,9 @@ FROM (
 FROM (
   SELECT name, at FROM ${marks} WHERE at >= ${NOW_MS} - ${String(LOG_LIMITS.marksMs)}
   ORDER BY at DESC LIMIT ${String(LOG_LIMITS.marks)}) AS found`,
-    /** $1 where to begin, $2 how many. */
+    /** $1 after which batch to begin, $2 how many batches. */
     all: `SELECT coalesce(json_agg(json_build_object('n', n, 'failures', failures, 'ahead', ahead, 'rows', rows) ORDER BY n), '[]')::text AS answer
-FROM (SELECT * FROM ${rows} WHERE n > $1::bigint ORDER BY n, failures LIMIT $2::int) AS found`,
+FROM ${rows} JOIN (SELECT DISTINCT n FROM ${rows} WHERE n > $1::bigint ORDER BY n LIMIT $2::int) AS page USING (n)`,
     /** $1 rows that change, as a list in JSON, with what they were before. Answers which did. */
     change: `WITH changed AS (
   UPDATE ${rows} AS known SET rows = change.rows
@@ -218,7 +218,7 @@ export function postgresOutcomeLog(tables: CheckedClient, schema: string): Outco
         sum += done.reduce((total, one) => total + one.erased, 0);
         // Somebody else has erased others of these rows, or the log has dropped them: then once more.
         if (done.length < changes.length) continue;
-        from = found.length === MOST_READ ? found.at(-1)?.n : undefined;
+        from = found.at(-1)?.n;
       }
       return sum;
     },
