@@ -110,7 +110,8 @@ describe.each([5, 40, 200])('with %d calls a day', (perDay) => {
         for (const alarm of alarms)
           // The calls of the first pause count as calls without it.
           expect(shown(alarm)).toMatch(/^(?:urgent )?silent by other-events call:completed$/);
-      if (perDay === 200) for (const [alarm] of found) expect(alarm?.times).toBe(2);
+      const times = found.map((alarms) => alarms.reduce((sum, alarm) => sum + alarm.times, 0));
+      if (perDay === 200) expect(times).toEqual(SEEDS.map(() => 2));
     });
   });
 
