@@ -97,6 +97,7 @@ export function mysqlStore(pool: MysqlPool, options: MysqlStoreOptions = {}): My
   });
 
   return {
+    name: 'MySQL',
     rememberFor,
     async admit({ webhookId, replayUntil, key, leaseMs, token, group, within }) {
       const keepIdMs = Math.max(1, replayUntil - now());

@@ -60,10 +60,10 @@ export function rotateCommand(app: App, base: Command): Command {
       `
 With --base-url or $CALL_WEBHOOKS_BASE_URL, the secret is rotated at the
 service. Otherwise, or with --simulator, it is rotated in the simulator.
-The next delivery is signed with the new secret. A receiver that reads the file
-accepts both for ten minutes: listen --secret-file, or your app with a secret
-provider that returns text.match(/whsec_\\S+/g). Other lines of the file stay as
-they are: each secret names its action, as in whsec_… # action ID.
+The next delivery is signed with the new secret. listen --secret-file reads the
+file for every delivery, and accepts both secrets for ten minutes. Other lines
+of the file stay as they are: each secret names its action, as in
+whsec_… # action ID. For your app, see "Rotate" in the docs about secrets.
 ${examples(
   ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret, so nothing is lost'],
   ['rotate RULE ACTION --show-secret --yes', 'In a script'],
