@@ -316,7 +316,7 @@ describe('the job of a run, in a transaction of its handler', () => {
     expect(query).toHaveBeenCalledTimes(1);
     const text = query.mock.calls[0]![0];
     expect(text).toContain(
-      "UPDATE mine.job SET state = 'completed', completed_on = now(), output = NULL WHERE (",
+      "UPDATE mine.job SET state = 'completed', completed_on = now(), output = NULL, data = data - 'body' - 'escaped' - 'trace' WHERE (",
     );
     expect(text).toContain(
       `(name = convert_from(decode('${hex('calls')}', 'hex'), 'UTF8') AND id = convert_from(decode('${hex(JOB.id)}', 'hex'), 'UTF8')::uuid AND retry_count = 7 AND state IN ('active', 'completed'))`,

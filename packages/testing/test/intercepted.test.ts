@@ -54,5 +54,5 @@ ${DELIVERIES}`.replace(/^(import .*\n)/gm, '$1'),
   const outcomes = ['express', 'fastify', 'koa', 'hono', 'server'].map(
     (name) => `${name} handled\n`,
   );
-  expect(await ended).toEqual({ code: 0, signal: null, output: outcomes.join('') });
+  expect(await ended).toMatchObject({ code: 0, signal: null, output: outcomes.join('') });
 });
