@@ -49,7 +49,15 @@ describe('options', () => {
 
   it('ask all questions by default, one HTTP connection at a time and sixteen', () => {
     expect(benchOptions([])).toMatchObject({
-      questions: ['verify', 'http', 'stores', 'remembered-events', 'failing', 'import-cost'],
+      questions: [
+        'verify',
+        'http',
+        'stores',
+        'remembered-events',
+        'removal',
+        'failing',
+        'import-cost',
+      ],
       connections: [1, 16],
       rounds: 15,
     });
