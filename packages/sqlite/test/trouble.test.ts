@@ -66,7 +66,7 @@ eachClient(({ name, open }) => {
         const rows = [{ ...row, outcome: 'handled', source: 'webhook' } as const];
         return log!.append({ id, process, rows, failures: [], counts: {}, marks: { [id]: 1 } });
       };
-      expect(await append('call-1')).toMatchObject({ refused: expect.any(Error) });
+      expect(await append('call-1')).toHaveProperty('refused');
       expect(await append('call-2')).toBeUndefined();
       expect((await log!.read()).rows.map(({ callId }) => callId)).toEqual(['call-2']);
       other.exec('BEGIN EXCLUSIVE');

@@ -36,7 +36,7 @@ Exit code 0 if nothing needs attention, 1 if something does, and 3 if nobody can
 tell, for example because the store does not answer.
 ${examples(
   ['status --store sqlite:calls.db', 'What needs attention now'],
-  ['status > out.txt || mail -s calls ops@example.com < out.txt', 'In cron'],
+  ['status > out 2>&1 || mail -s calls ops@example.com < out', 'In cron'],
   ["status --json | jq -r '.attention[].kind'", 'The kinds alone'],
   ['status --tenant acme', 'Of one tenant'],
   ['status --expect call:started --expect call:completed', 'Also if one never arrived'],

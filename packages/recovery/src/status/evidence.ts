@@ -25,6 +25,8 @@ export interface Evidence {
   readonly arrivals: CountersAt;
   /** Deliveries of the last 26 hours that the service sends again (`isOpenFailure`), the oldest first. */
   readonly failures: readonly OutcomeRow[];
+  /** Deliveries and jobs of the last hour whose event became a dead letter. */
+  readonly deadLettered: readonly OutcomeRow[];
   readonly processes: readonly SeenProcess[];
   /** What the store knows of the events of `keysToAsk`. */
   readonly states: ReadonlyMap<string, EventState | undefined>;

@@ -22,6 +22,8 @@ interface FailedEvent {
 
 /** The interval at which the service retries; milliseconds. */
 const RETRY_MS = 300_000;
+/** Whose dead letters count: a redrive leaves what was one before. */
+const GIVEN_UP_BY: ReadonlySet<string> = new Set(['webhook', 'queue']);
 /** More events than this are not asked for: some of them say as much as all. */
 const MAX_ASKED = 200;
 
@@ -128,27 +130,40 @@ export function findFailing(
   return [...found, ...deadLettered(evidence, found)];
 }
 
+/**
+ * Dead letters of the last hour. Their counters are exact and name no tenant, so those of a receiver with
+ * tenants are counted by their rows: what concerns one tenant is never said of another one.
+ */
 function deadLettered(
-  { now, minutes, thresholds }: Evidence,
+  { now, minutes, deadLettered: rows, thresholds }: Evidence,
   failing: readonly Finding[],
 ): readonly Finding[] {
-  const found = new Map<string, { since: number; count: number }>();
+  const from = now - thresholds.deadLettersFor;
+  const counted = new Map<string, { since: number; count: number }>();
   for (const [at, counters] of minutes) {
-    if (at <= now - thresholds.deadLettersFor) continue;
+    if (at <= from) continue;
     for (const [name, count] of Object.entries(counters)) {
-      const [kind, source, outcome, eventName = ''] = counterParts(name);
+      const [kind, source = '', outcome, eventName = ''] = counterParts(name);
       if ((kind !== 'outcome' && kind !== 'late') || outcome !== 'dead-lettered') continue;
-      if (source !== 'webhook' && source !== 'queue') continue;
-      const one = found.get(eventName) ?? { since: at, count: 0 };
-      found.set(eventName, { since: Math.min(one.since, at), count: one.count + count });
+      if (!GIVEN_UP_BY.has(source)) continue;
+      const one = counted.get(eventName) ?? { since: at, count: 0 };
+      counted.set(eventName, { since: Math.min(one.since, at), count: one.count + count });
     }
   }
-  return [...found]
-    .filter(([name]) => !failing.some(({ eventName }) => eventName === name))
-    .map(([eventName, of]) => ({
-      ...{ what: 'dead-letters', kind: 'failing', urgent: false, tenant: '', eventName },
-      ...of,
-    }));
+  const givenUp = rows.filter(({ source }) => GIVEN_UP_BY.has(source));
+  const rowsOf = groupedBy(givenUp, ({ eventName = '' }) => eventName);
+  return [...counted]
+    .flatMap(([eventName, all]) => {
+      const byTenant = groupedBy(rowsOf.get(eventName) ?? [], ({ tenant = '' }) => tenant);
+      if ([...byTenant.keys()].every((tenant) => tenant === ''))
+        return [{ tenant: '', eventName, ...all }];
+      return [...byTenant].map(([tenant, own]) => ({
+        ...{ tenant, eventName, count: own.length },
+        since: Math.min(...own.map(({ at }) => at)),
+      }));
+    })
+    .filter((one) => !failing.some((other) => eventId(other) === eventId(one)))
+    .map((one) => ({ what: 'dead-letters', kind: 'failing', urgent: false, ...one }));
 }
 
 /** Events that failed and were not sent again, while others of their name arrive. */

@@ -36,7 +36,7 @@ export async function loadEvidence(
   const since = now - THRESHOLDS.lookBack;
   const counts = (series: CounterSeries, from: number, prefix?: string) =>
     countersAt(log, series, [from, now + THRESHOLDS.clockDifference], prefix);
-  const [outcomes, late, rejected, times, arrivals, failures, processes, reconciled] =
+  const [outcomes, late, rejected, times, arrivals, rows, processes, reconciled] =
     await Promise.all([
       counts('minutes', since, 'outcome/'),
       counts('minutes', now - THRESHOLDS.deadLettersFor, 'late/'),
@@ -51,7 +51,11 @@ export async function loadEvidence(
   const rememberFor = Math.min(...known.flatMap((ms) => ms ?? []), 30 * DAY_MS);
   const gathered = {
     ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, expect },
-    ...{ minutes: merged(outcomes, late, rejected), times, arrivals, failures },
+    ...{ minutes: merged(outcomes, late, rejected), times, arrivals },
+    failures: rows.filter(isOpenFailure),
+    deadLettered: rows.filter(
+      ({ at, outcome }) => outcome === 'dead-lettered' && at > now - THRESHOLDS.deadLettersFor,
+    ),
   };
   const keys = store.peek ? keysToAsk(gathered) : [];
   const found = keys.length > 0 ? await ask('peek()', async () => store.peek?.(keys)) : [];
@@ -87,7 +91,7 @@ async function readFailures(log: OutcomeLog, since: number): Promise<readonly Ou
   for (let before: string | undefined; ;) {
     const query = { only: 'failures', since, before, batches: BATCHES } as const;
     const page = await ask('failures of the log', () => log.read(query));
-    found.push(...page.rows.filter(isOpenFailure));
+    found.push(...page.rows);
     before = page.before;
     if (before === undefined || found.length >= MAX_FAILURES) break;
   }

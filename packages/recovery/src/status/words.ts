@@ -37,14 +37,16 @@ const WORDS: {
       : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt)}.`;
     const meaning = urgent
       ? 'The service retries about every 5 minutes, a limited number of times, and then pauses the rule.'
-      : 'After its last attempt, an event goes to the dead letters, so the rule is not in danger.';
+      : 'After its last attempt, an event becomes a dead letter, and dead letters cannot pause the rule.';
     return {
       text: `${what} (${code(outcome)}): ${evidence} ${meaning}`,
-      fix: OUTCOMES[outcome].fix,
+      fix: urgent
+        ? OUTCOMES[outcome].fix
+        : 'Read the error in the log line, fix the cause, and redrive the dead letters.',
     };
   },
   'dead-letters': ({ eventName, count, since }, at) => ({
-    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}. The rule is not in danger.`,
+    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}. Dead letters cannot pause the rule.`,
     fix: 'Look at the dead letters, fix the cause, and redrive them.',
   }),
   'retry-overdue': ({ eventName, since }, at) => ({

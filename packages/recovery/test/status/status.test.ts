@@ -196,6 +196,35 @@ describe('events whose keys are redacted', () => {
   });
 });
 
+describe('dead letters of tenants', () => {
+  const letter = (tenant: string, minute: number): OutcomeRow => ({
+    ...{ at: NOW - minute * MINUTE, process: 'p', durationMs: 1, source: 'webhook', tenant },
+    ...{ outcome: 'dead-lettered', webhookId: `${tenant}${String(minute)}`, attempt: 3 },
+    ...{ eventName: 'call:completed', key: `${tenant}-${String(minute)}:call:completed` },
+  });
+  const name = counterName('outcome', 'webhook', 'dead-lettered', 'call:completed');
+
+  it('are told of the tenant that has them', async () => {
+    const failures = [letter('acme', 30), letter('acme', 20)];
+    const counts = {
+      minutes: { [NOW / MINUTE - 30]: { [name]: 1 }, [NOW / MINUTE - 20]: { [name]: 1 } },
+    };
+    const marks = { [ack('call:completed', 'globex')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ failures, counts, marks }) });
+    expect(attention).toMatchObject([
+      { kind: 'failing', urgent: false, tenant: 'acme', count: 2, since: NOW - 30 * MINUTE },
+    ]);
+    expect(attention[0]?.text).toContain('Dead letters cannot pause the rule.');
+  });
+
+  it('are counted exactly without tenants, also those whose rows are gone', async () => {
+    const counts = { minutes: { [NOW / MINUTE - 30]: { [name]: 700 } } };
+    const { attention } = await status({ store: await storeWith({ counts }) });
+    expect(attention).toMatchObject([{ kind: 'failing', urgent: false, count: 700 }]);
+    expect(attention[0]?.tenant).toBeUndefined();
+  });
+});
+
 describe('what else is told', () => {
   it('is a note about events without a handler', async () => {
     const name = counterName('outcome', 'webhook', 'ignored', 'call:started');
