@@ -5,25 +5,21 @@ import type {
   OutcomeRow,
   SeenProcess,
 } from '@call-webhooks/core/stores';
-import type {
-  DeadLetterCause,
-  ReconcileResult,
-  RedriveResult,
-  Status,
-} from '@call-webhooks/recovery';
+import type { DeadLetterCause, Status } from '@call-webhooks/recovery';
 import type { OutcomeTable, Result } from './results.ts';
 
 // The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
 // the epoch, durations are milliseconds. An answer that is not 2xx is `{ error: { code, message } }`.
 
 export type * from './requests.ts';
+export type * from './task-types.ts';
 export type { Result } from './results.ts';
 
 /** Who asks, and what this console can do. */
 export interface Session {
   /** The name that `authorize` gave; `null` if it only said yes. */
   name: string | null;
-  /** Whether this person may redrive, remove, reveal and reconcile. */
+  /** Whether this person may redrive, remove, erase, reveal and reconcile. */
   canWrite: boolean;
   /** Whether the console was created with `readOnly`. */
   readOnly: boolean;
@@ -39,6 +35,10 @@ export interface Session {
   outcomes: OutcomeTable;
   /** The page of the docs that tells how the names of fields are learned. */
   fieldNamesDocs: string;
+  /** The page of the docs that tells how long personal data are kept. */
+  retentionDocs: string;
+  /** Whether the receiver's store can forget the keys of events. */
+  canForget: boolean;
 }
 
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
@@ -233,6 +233,10 @@ export interface DeadLettersPage {
   total: number;
   /** Set if there are too many to search: only the newest ones were, and there are so many. */
   searched?: number;
+  /** When the oldest of all letters failed last, whatever is filtered; `null` if there is none. */
+  oldestAt: number | null;
+  /** How long letters are kept; `null`: without a limit. Absent for dead jobs: only their queue knows. */
+  keepFor?: number | null;
   /** Why they failed, most frequent first. Of all that match, whatever their `cause` is; at most 50. */
   causes: Cause[];
   /** The event names and tenants of all letters, whatever is filtered; at most 50 of each. */
@@ -290,110 +294,4 @@ export interface DeadLetterBody {
   bytes: number;
   /** Whether the text was cut at 256 KB. */
   truncated: boolean;
-}
-
-/** What runs now or ran last, in whichever process. */
-export interface Tasks {
-  /** `false`: the store has no cursors, so those of other processes are not known. */
-  shared: boolean;
-  redrive: RedriveTask | null;
-  /** No two of the redrive and the removal run at once. */
-  removal: RemovalTask | null;
-  reconcile: ReconcileTask | null;
-  /** How many dead letters wait; `null` without `deadLetters`, and while their store does not respond. */
-  waiting: number | null;
-}
-
-/** What all tasks have. */
-export interface Task {
-  id: string;
-  /** The name that `authorize` gave. */
-  by: string | null;
-  startedAt: number;
-  endedAt: number | null;
-  /** `lost`: its process died, or lost its lease. Another one may be started. */
-  state: 'running' | 'done' | 'stopped' | 'failed' | 'lost';
-  /** When its process wrote it last. */
-  savedAt: number;
-  /** Set with `failed`. */
-  error?: string;
-}
-
-/** What goes through many dead letters. */
-export interface LettersTask extends Task {
-  /** The text of the cause whose letters are meant; absent if none was chosen. */
-  cause?: string;
-  /** `null` until they are counted. */
-  total: number | null;
-  /** When they were counted and the first one began. */
-  countedAt: number | null;
-  /** How often a store failed, and the letter was tried again. */
-  retries: number;
-}
-
-export interface RedriveTask extends LettersTask {
-  counts: RedriveResult;
-}
-
-export interface RemovalTask extends LettersTask {
-  counts: { removed: number; notFound: number };
-}
-
-export interface ReconcileTask extends Task {
-  dryRun: boolean;
-  since: number;
-  /** What was asked for, if the store knows nothing from so long ago: then `since` is later. */
-  askedSince?: number;
-  until: number;
-  /** Whose calls the client lists; absent without tenants. */
-  tenant?: string;
-  /** Calls in the window, and what became of their events. */
-  counts: ReconcileResult;
-  /** Those that were missed or failed so far, at most 200, and of the others at most 50. */
-  events: ReconciledRow[];
-  /**
-   * After a dry run that found missed events: why, as far as the log tells. The run for real of the same
-   * window keeps them.
-   */
-  reasons: MissReason[];
-}
-
-export interface ReconciledRow {
-  callId: string;
-  eventName: string;
-  /** When the call ended or began. */
-  at: number;
-  missed: boolean;
-  /** After a dry run: why it was missed. Absent without a log. */
-  reason?: MissReason['kind'];
-  /** In a dry run; absent for what was missed. */
-  state?: EventState;
-  /** Otherwise. */
-  outcome?: OutcomeCode;
-}
-
-/** A stretch of time in which events were missed. */
-export interface MissReason {
-  /**
-   * `silence`: no delivery came to any process. `event-silence`: other events came, and none of this name
-   * and tenant. `rejected`: deliveries came that no secret verified. `failed`: deliveries failed before the
-   * store knew their events. `single`: others of the same name and tenant came at that time. `unknown`: the
-   * log does not go back so far, or does not count this tenant or event by its name.
-   */
-  kind: 'silence' | 'event-silence' | 'rejected' | 'failed' | 'single' | 'unknown';
-  /** Of `event-silence` and `single`. */
-  eventName?: string;
-  missed: number;
-  /** What the deliveries of `rejected` and `failed` came to. */
-  outcomes: OutcomeCode[];
-  /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
-  from: number | null;
-  until: number | null;
-  /**
-   * Deliveries that failed in the half hour before a silence, or since the event was acknowledged last. Those
-   * of events that were handled or dead-lettered are left out: the service pauses a rule after retries.
-   */
-  failedBefore: number;
-  /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */
-  wasRunning: boolean | null;
 }

@@ -1,16 +1,17 @@
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
 import type {
+  ErasureTask,
   Overview,
   ReconcileTask,
   RedriveTask,
   RemovalTask,
   Session,
-  Task,
   Tasks,
 } from './api-types.ts';
 import { withAttempts } from './dead-letter-answers.ts';
-import { DeadLetterDesk } from './dead-letters.ts';
+import { DeadLetterDesk, personMatcher } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
+import { newErasure, runErasure } from './erasure.ts';
 import { invalid, RequestError } from './http/answer.ts';
 import type { KnownOperator } from './http/operator.ts';
 import type { ConsoleAction, ConsoleSettings } from './options.ts';
@@ -45,6 +46,7 @@ export class Api {
   readonly #isShared: boolean;
   readonly #redrive: SharedTask<RedriveTask>;
   readonly #removal: SharedTask<RemovalTask>;
+  readonly #erasure: SharedTask<ErasureTask>;
   readonly #reconcile: SharedTask<ReconcileTask>;
 
   /** @param log is told what somebody did */
@@ -59,6 +61,7 @@ export class Api {
     this.#isShared = isShared;
     this.#redrive = new SharedTask(store, 'console/redrive', logger, clock);
     this.#removal = new SharedTask(store, 'console/removal', logger, clock);
+    this.#erasure = new SharedTask(store, 'console/erasure', logger, clock);
     this.#reconcile = new SharedTask(store, 'console/reconcile', logger, clock);
   }
 
@@ -97,6 +100,8 @@ export class Api {
     ['/api/redrive/stop', { POST: (call) => this.#stop(this.#redrive, 'abort-redrive', call) }],
     ['/api/remove', { POST: (call) => this.#startRemoval(call) }],
     ['/api/remove/stop', { POST: (call) => this.#stop(this.#removal, 'abort-removal', call) }],
+    ['/api/erase', { POST: (call) => this.#startErasure(call) }],
+    ['/api/erase/stop', { POST: (call) => this.#stop(this.#erasure, 'abort-erasure', call) }],
     ['/api/reconcile', { POST: (call) => this.#startReconcile(call) }],
     [
       '/api/reconcile/stop',
@@ -105,7 +110,8 @@ export class Api {
   ];
 
   async close(): Promise<void> {
-    await Promise.all([this.#redrive, this.#removal, this.#reconcile].map((task) => task.close()));
+    const tasks = [this.#redrive, this.#removal, this.#erasure, this.#reconcile];
+    await Promise.all(tasks.map((task) => task.close()));
   }
 
   #session(query: URLSearchParams, operator: KnownOperator): Session {
@@ -121,6 +127,8 @@ export class Api {
       log: receiver.store.log !== undefined,
       outcomes: outcomeTable(this.#letters !== undefined),
       fieldNamesDocs: docsUrl('field-names.md'),
+      retentionDocs: docsUrl('personal-data.md#how-long-it-is-kept'),
+      canForget: receiver.store.forget !== undefined,
     };
   }
 
@@ -166,17 +174,18 @@ export class Api {
   }
 
   async #tasks(): Promise<Tasks> {
-    const [redrive, removal, reconcile, waiting] = await Promise.all([
+    const [redrive, removal, erasure, reconcile, waiting] = await Promise.all([
       this.#redrive.read(),
       this.#removal.read(),
+      this.#erasure.read(),
       this.#reconcile.read(),
       this.#letters?.waiting().catch(() => null) ?? null,
     ]);
-    return { shared: this.#isShared, redrive, removal, reconcile, waiting };
+    return { shared: this.#isShared, redrive, removal, erasure, reconcile, waiting };
   }
 
   async #startRedrive(call: Call): Promise<Tasks> {
-    await refuseBeside(this.#removal, 'A removal');
+    await this.#refuseBeside('removal', 'erasure');
     return this.#startLetters('redrive', call, (choice, cause) =>
       this.#redrive.start(call.operator.name, newRedrive(choice, cause), (task, signal) =>
         runRedrive(choice, task, signal, this.#settings, this.#desk),
@@ -185,7 +194,7 @@ export class Api {
   }
 
   async #startRemoval(call: Call): Promise<Tasks> {
-    await refuseBeside(this.#redrive, 'A redrive');
+    await this.#refuseBeside('redrive', 'erasure');
     return this.#startLetters('remove', call, (choice, cause) =>
       this.#removal.start(call.operator.name, newRemoval(choice, cause), (task, signal) =>
         runRemoval(choice, task, signal, this.#settings, this.#desk),
@@ -209,6 +218,34 @@ export class Api {
     this.#log({ action, by, ...letters, ...(cause !== undefined && { cause }) });
     await waitAtMost(wait, ended);
     return this.#tasks();
+  }
+
+  /** Whose letters are erased is in no log line, no answer and no task. */
+  async #startErasure({ body, operator }: Call): Promise<Tasks> {
+    const desk = this.#desk;
+    const { waitMs: wait = 0, forgetKeys = false, ...person } = checked(REQUESTS.erasure, body);
+    personMatcher(person.about);
+    if (forgetKeys && !this.#settings.receiver.store.forget)
+      throw invalid('forgetKeys: the store of this receiver cannot forget keys');
+    await this.#refuseBeside('redrive', 'removal');
+    const by = operator.name;
+    const { ended } = await this.#erasure.start(by, newErasure(forgetKeys), (task, signal) =>
+      runErasure(person, task, signal, this.#settings, desk),
+    );
+    this.#log({ action: 'erase', by, forgetKeys });
+    await waitAtMost(wait, ended);
+    return this.#tasks();
+  }
+
+  /** One would take what another one is about to run. */
+  async #refuseBeside(...others: readonly (keyof typeof NAMES)[]): Promise<void> {
+    const tasks = { redrive: this.#redrive, removal: this.#removal, erasure: this.#erasure };
+    for (const other of others)
+      if ((await tasks[other].read())?.state === 'running')
+        throw new RequestError(
+          'already-running',
+          `${NAMES[other]} is running. Wait for it, or stop it.`,
+        );
   }
 
   async #startReconcile({ body, operator }: Call): Promise<Tasks> {
@@ -249,12 +286,8 @@ function idOf({ parameters: [id = ''] }: Call): string {
   return id;
 }
 
-/** A removal would take what a redrive is about to run. */
-async function refuseBeside(other: { read(): Promise<Task | null> }, name: string): Promise<void> {
-  const task = await other.read();
-  if (task?.state === 'running')
-    throw new RequestError('already-running', `${name} is running. Wait for it, or stop it.`);
-}
+/** What goes through dead letters, of which one may run at a time. */
+const NAMES = { redrive: 'A redrive', removal: 'A removal', erasure: 'An erasure' } as const;
 
 /** Exactly one of the three: nobody redrives or removes all by leaving something out. */
 function choiceOf({ ids, filter, all }: Omit<LettersRequest, 'waitMs'>): LettersChoice {

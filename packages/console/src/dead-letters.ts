@@ -6,7 +6,7 @@ import type {
   DeadLetterPage,
   ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { causeId, causeOf, groupByCause } from '@call-webhooks/recovery';
+import { causeId, causeOf, groupByCause, type ErasedFrom } from '@call-webhooks/recovery';
 import {
   bodyMatcher,
   contentOf,
@@ -81,6 +81,8 @@ export class DeadLetterDesk {
       letters: matching.slice(offset, offset + limit).map(rowOf),
       total: cause === undefined && text === undefined ? found.total : matching.length,
       ...(found.isCut && { searched: found.letters.length }),
+      oldestAt: await this.#oldestAt(found, isFiltered),
+      ...('claim' in this.#letters && { keepFor: this.#letters.keepFor ?? null }),
       causes: causes
         .slice(0, MAX_SHOWN)
         .map(({ text: cause, firstAt, lastAt, example, ...rest }) => ({
@@ -100,11 +102,7 @@ export class DeadLetterDesk {
    * @throws RequestError `invalid-request`, `store-unavailable`
    */
   async search({ about, before, cause, text, ...filter }: PersonQuery): Promise<PersonFound> {
-    const isAbout = bodyMatcher(about);
-    if (!isAbout)
-      throw invalid(
-        'about: expected a phone number of at least five digits, an e-mail address or a name',
-      );
+    const isAbout = personMatcher(about);
     const from = before === undefined ? undefined : positionOf(before);
     const until = from && { until: new Date(from.failedAt + 1) };
     const found = await this.#ask(() => this.#find({ ...filterOf(filter), ...until }));
@@ -168,6 +166,25 @@ export class DeadLetterDesk {
     return ids;
   }
 
+  /**
+   * Those that are meant, as `erase` takes them. A dead job needs no claim: no worker runs it.
+   * @param selection besides the person
+   */
+  chosen({ cause, text, ...filter }: DeadLetterSelection): NonNullable<ErasedFrom['deadLetters']> {
+    const letters = this.#letters;
+    const isChosen = selector({ cause, text });
+    return {
+      async list(query) {
+        const page = await letters.list({ ...query, ...filterOf(filter) });
+        const are = await Promise.all(page.letters.map(isChosen));
+        return { ...page, letters: page.letters.filter((_, at) => are[at]) };
+      },
+      get: (id) => letters.get(id),
+      claim: (id, claim) => ('claim' in letters ? letters.claim(id, claim) : letters.get(id)),
+      settle: (id, token) => ('claim' in letters ? letters.settle(id, token) : letters.remove(id)),
+    };
+  }
+
   async row(id: string): Promise<DeadLetterRow | undefined> {
     const letter = await this.#ask(() => this.#letters.get(id));
     return letter && rowOf(letter);
@@ -189,6 +206,15 @@ export class DeadLetterDesk {
   async remove(id: string): Promise<boolean> {
     this.refresh();
     return this.#ask(() => this.#letters.remove(id));
+  }
+
+  /** When the letter failed last that has waited longest. */
+  async #oldestAt({ letters, isCut }: Found, isFiltered: boolean): Promise<number | null> {
+    const oldest =
+      isCut || isFiltered
+        ? (await this.#ask(() => this.#letters.list({ limit: 1 }))).letters[0]
+        : letters.at(-1);
+    return oldest?.failedAt.getTime() ?? null;
   }
 
   /** The names that the filters offer, whatever is filtered now. */
@@ -251,6 +277,15 @@ export class DeadLetterDesk {
   #ask<T>(call: () => Promise<T>): Promise<T> {
     return askStore(this.#logger, 'store of dead letters', call);
   }
+}
+
+/** @throws RequestError `invalid-request` for what would find too much; it never has the text */
+export function personMatcher(about: string): NonNullable<ReturnType<typeof bodyMatcher>> {
+  const isAbout = bodyMatcher(about);
+  if (isAbout) return isAbout;
+  throw invalid(
+    'about: expected a phone number of at least five digits, an e-mail address or a name',
+  );
 }
 
 const filterOf = ({ event, reason, tenant }: DeadLetterSelection): DeadLetterFilter => ({

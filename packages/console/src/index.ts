@@ -78,6 +78,8 @@ const DONE: Record<ConsoleAction['action'], string> = {
   search: 'searched the dead letters for a person',
   remove: 'removed a dead letter',
   'abort-removal': 'stopped the removal of dead letters',
+  erase: 'started to erase the dead letters of a person',
+  'abort-erasure': 'stopped the erasure of dead letters',
   redrive: 'started a redrive',
   'abort-redrive': 'stopped the redrive',
   reconcile: 'started a reconcile',

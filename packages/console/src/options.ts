@@ -27,6 +27,8 @@ export interface ConsoleAction {
     | 'search'
     | 'remove'
     | 'abort-removal'
+    | 'erase'
+    | 'abort-erasure'
     | 'redrive'
     | 'abort-redrive'
     | 'reconcile'
@@ -40,6 +42,8 @@ export interface ConsoleAction {
   /** The cause whose letters are redriven or removed: what their errors have in common. */
   cause?: string;
   dryRun?: boolean;
+  /** Whether an erasure also forgets the keys of the events. */
+  forgetKeys?: boolean;
 }
 
 /** Options of `createConsole`. */

@@ -1,13 +1,13 @@
 import type { DeadLetters } from '@call-webhooks/core';
 import type { DeadJobs } from '@call-webhooks/core/stores';
-import { redrive, type RedriveProgress, type StoreRetry } from '@call-webhooks/recovery';
+import { redrive, type RedriveProgress } from '@call-webhooks/recovery';
 import { nothingRedriven, type Persistence } from '@call-webhooks/recovery/internal';
 import type { LettersTask, RedriveTask } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeadLetterSelection } from './requests.ts';
 import { sum } from './numbers.ts';
-import { logFailure } from './store-calls.ts';
+import { countRetries } from './store-calls.ts';
 
 /** Which letters are meant: these, or those that match. */
 export type LettersChoice = { ids: readonly string[] } | { filter: DeadLetterSelection };
@@ -47,10 +47,7 @@ export async function runRedrive(
   desk: DeadLetterDesk,
 ): Promise<void> {
   const { receiver, clock, logger, redrive: options } = settings;
-  const onRetry = ({ error, pauseMs }: StoreRetry) => {
-    task.retries += 1;
-    logFailure(logger, `a store failed, and is asked again in ${String(pauseMs)} ms`, error);
-  };
+  const onRetry = countRetries(task, logger);
   const onProgress = ({ result }: RedriveProgress) => {
     task.counts[result] += 1;
   };

@@ -1,10 +1,9 @@
 import { inParallel, persistently } from '@call-webhooks/recovery/internal';
-import type { StoreRetry } from '@call-webhooks/recovery';
 import type { RemovalTask } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
 import type { ConsoleSettings } from './options.ts';
 import { idsOf, newLettersTask, type LettersChoice } from './redrive.ts';
-import { logFailure } from './store-calls.ts';
+import { countRetries } from './store-calls.ts';
 
 const AT_ONCE = 8;
 
@@ -22,10 +21,7 @@ export async function runRemoval(
   { clock, logger, deadLetters }: ConsoleSettings,
   desk: DeadLetterDesk,
 ): Promise<void> {
-  const onRetry = ({ error, pauseMs }: StoreRetry) => {
-    task.retries += 1;
-    logFailure(logger, `a store failed, and is asked again in ${String(pauseMs)} ms`, error);
-  };
+  const onRetry = countRetries(task, logger);
   const persistence = { clock, signal, onRetry };
   const ids = await idsOf(choice, task, desk, persistence);
   try {

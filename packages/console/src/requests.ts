@@ -99,6 +99,13 @@ export const REQUESTS = {
   /** `about` is of a person, so it is never in an address; `before` is that of the page before. */
   person: z.strictObject({ about: someText(), ...SELECTION, before: text() }),
   letters: z.strictObject(LETTERS),
+  /** What a search with the same `about` and conditions finds. `forgetKeys`: its events may run again. */
+  erasure: z.strictObject({
+    about: someText(),
+    ...SELECTION,
+    forgetKeys: z.optional(z.boolean('expected true or false')),
+    waitMs,
+  }),
   /** Calls that began at `since` or later and before `until`; 10 minutes ago by default. */
   reconcile: z.strictObject({
     dryRun: z.boolean('expected true or false'),
@@ -122,6 +129,8 @@ export type DeadLetterSelection = Omit<DeadLettersQuery, 'offset' | 'limit'>;
 export type PersonQuery = z.output<typeof REQUESTS.person>;
 /** The body of `api/redrive` and of `api/remove`. */
 export type LettersRequest = z.output<typeof REQUESTS.letters>;
+/** The body of `api/erase`. */
+export type ErasureRequest = z.output<typeof REQUESTS.erasure>;
 export type ReconcileRequest = z.output<typeof REQUESTS.reconcile>;
 
 /** @throws RequestError `invalid-request` for what does not follow the rules, or has no rule */

@@ -1,5 +1,6 @@
 import { WebhookError, type Logger } from '@call-webhooks/core';
 import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
+import type { StoreRetry } from '@call-webhooks/recovery';
 import { invalid, RequestError } from './http/answer.ts';
 
 /** How long a store may take to answer a request; milliseconds. */
@@ -56,9 +57,22 @@ export function logFailure(logger: Logger, what: string, error: unknown): void {
   safeLogger(logger).error({ err, docs }, `call-webhooks: console: ${what}: ${text}`);
 }
 
-/** Logs what somebody did. Nobody may miss it, so a logger without `info` gets a warning. */
+/** Counts in a task, and logs, how often a store failed and is asked again. */
+export const countRetries =
+  (task: { retries: number }, logger: Logger) =>
+  ({ error, pauseMs }: StoreRetry): void => {
+    task.retries += 1;
+    logFailure(logger, `a store failed, and is asked again in ${String(pauseMs)} ms`, error);
+  };
+
+/** For what somebody did. Nobody may miss it, so a logger without `info` gets a warning. */
+export function auditLogger(logger: Logger): Required<Logger> {
+  const safe = safeLogger(logger);
+  return typeof logger.info === 'function' ? safe : { ...safe, info: safe.warn };
+}
+
+/** Logs what somebody did. */
 export function logDone(logger: Logger, fields: object, what: string): void {
-  const level = typeof logger.info === 'function' ? 'info' : 'warn';
   const docs = docsUrl('console.md#security');
-  safeLogger(logger)[level]({ ...fields, docs }, `call-webhooks: console: ${what}`);
+  auditLogger(logger).info({ ...fields, docs }, `call-webhooks: console: ${what}`);
 }

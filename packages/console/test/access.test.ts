@@ -11,7 +11,8 @@ const GETS = [
 ];
 const POSTS = [
   ...['/api/dead-letters/x/reveal', '/api/dead-letters/x/remove', '/api/redrive'],
-  ...['/api/redrive/stop', '/api/reconcile', '/api/reconcile/stop'],
+  ...['/api/redrive/stop', '/api/reconcile', '/api/reconcile/stop', '/api/remove'],
+  ...['/api/remove/stop', '/api/erase', '/api/erase/stop', '/api/dead-letters/search'],
 ];
 
 describe('authorize', () => {

@@ -86,6 +86,13 @@ describe('of a delivery with personal data', () => {
       expect(await redrive.text()).not.toMatch(PLANTED);
     }
     await opened.send('/api/dead-letters/search', { about: PERSON.recipientName });
+    for (const about of [PERSON.toPhoneNumber, PERSON.recipientEmail]) {
+      const erasure = await opened.send('/api/erase', { about, forgetKeys: true, waitMs: 5_000 });
+      const text = await erasure.text();
+      expect(JSON.parse(text)).toMatchObject({ erasure: { state: 'done' } });
+      expect(text).not.toMatch(PLANTED);
+      expect(await opened.store.loadCursor?.('console/erasure')).not.toMatch(PLANTED);
+    }
     const removal = await opened.send('/api/remove', { all: true, waitMs: 5_000 });
     expect(await removal.text()).not.toMatch(PLANTED);
     expect(JSON.stringify(opened.logger)).not.toMatch(PLANTED);

@@ -50,7 +50,7 @@ describe('api/redrive', () => {
       counts: { handled: 2, notFound: 1, skipped: 0, failed: 0 },
     });
     expect(await tasks()).toEqual({
-      ...{ shared: true, redrive: task, removal: null, reconcile: null, waiting: 1 },
+      ...{ shared: true, redrive: task, removal: null, erasure: null, reconcile: null, waiting: 1 },
     });
     expect(task?.countedAt).toBeGreaterThanOrEqual(task?.startedAt ?? Infinity);
     expect((await deadLetters.list()).letters.map(({ callId }) => callId)).toEqual(['c2']);

@@ -13,6 +13,7 @@ import { LetterDetail } from './letter-detail.tsx';
 import { areBusy, askToRedrive, askToRemove, LettersTasks } from './letters-tasks.tsx';
 import { ChosenBar, LettersTable, useChoosing, type Choosing } from './letters-table.tsx';
 import { PersonSearch } from './person-search.tsx';
+import { Retention } from './retention.tsx';
 
 const EVERY_MS = 5_000;
 const PAGE = 50;
@@ -57,10 +58,12 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
   );
   const { canWrite } = useSession();
   const { tasks, refresh: refreshTasks } = useTasks();
-  // A redrive or a removal of any process.
+  // A task of any process.
   useChange(
     JSON.stringify(
-      [tasks?.redrive, tasks?.removal].map((task) => [task?.counts, task?.state, tasks?.waiting]),
+      [tasks?.redrive, tasks?.removal, tasks?.erasure].map((task) => [
+        ...[task?.counts, task?.state, tasks?.waiting],
+      ]),
     ),
     refresh,
   );
@@ -106,6 +109,7 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
             ]}
           />
           <ErrorBox error={error} />
+          {page && <Retention page={page} />}
           {page && page.total > 0 && (
             <>
               <h3 tabIndex={-1} ref={list}>

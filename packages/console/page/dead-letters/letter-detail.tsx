@@ -40,7 +40,9 @@ export function LetterDetail({ id, onGone }: DetailProps) {
   );
   const { tasks } = useTasks();
   useChange(
-    JSON.stringify([tasks?.redrive, tasks?.removal].map((task) => [task?.counts, task?.state])),
+    JSON.stringify(
+      [tasks?.redrive, tasks?.removal, tasks?.erasure].map((task) => [task?.counts, task?.state]),
+    ),
     refresh,
   );
   const [shown, setShown] = useState<DeadLetterDetail>();
@@ -55,7 +57,7 @@ export function LetterDetail({ id, onGone }: DetailProps) {
       />
       {isGone ? (
         <p class="read-only" role="status">
-          This letter is gone: it was redriven or removed.
+          This letter is gone: it was redriven, removed or erased.
         </p>
       ) : (
         <ErrorBox error={error} />

@@ -1,5 +1,11 @@
-import { ActionButton, Badge, count, counted, duration, openForm } from '@call-webhooks/ui';
-import type { LettersRequest, LettersTask, Tasks } from '../../src/api-types.ts';
+import { ActionButton, Badge, count, counted, duration, openForm, Switch } from '@call-webhooks/ui';
+import type {
+  ErasureRequest,
+  ErasureTask,
+  LettersRequest,
+  LettersTask,
+  Tasks,
+} from '../../src/api-types.ts';
 import { useSession, useTasks, type TaskControl } from '../model/session.ts';
 import { sentence, TASK_STATES, TASKS } from '../model/words.ts';
 import { Ago } from '../parts/cells.tsx';
@@ -7,7 +13,7 @@ import { revealById } from '../parts/reveal.ts';
 import { Section } from '../parts/section.tsx';
 
 /** What runs through many dead letters. */
-type LettersTaskName = 'redrive' | 'removal';
+type LettersTaskName = 'redrive' | 'removal' | 'erasure';
 
 const headingOf = (name: LettersTaskName) => `${name}-heading`;
 
@@ -68,20 +74,66 @@ export function askToRemove({ total, which, request, control, onStarted }: Quest
   });
 }
 
-/** Whether letters are being run or removed, in whichever process. */
-export const areBusy = (tasks: Tasks | undefined): boolean =>
-  tasks?.redrive?.state === 'running' || tasks?.removal?.state === 'running';
+interface ErasureQuestion {
+  /** How many letters the search has found so far. */
+  readonly found: number;
+  readonly isFiltered: boolean;
+  readonly canForget: boolean;
+  readonly request: ErasureRequest;
+  readonly control: TaskControl;
+  readonly onStarted: () => void;
+}
 
-/** How far a redrive or a removal is, and what became of its letters. */
+/** Asks before all that a search finds is erased, and then shows how far that is. */
+export function askToErase(question: ErasureQuestion): void {
+  const { found, isFiltered, canForget, request, control, onStarted } = question;
+  openForm({
+    title: 'Erase the dead letters of this person?',
+    go: 'Erase',
+    danger: true,
+    content: (
+      <>
+        <p>
+          The search has found {counted(found, 'letter')} so far. All dead letters
+          {isFiltered && ' that match the filters'} are searched again, and those of this person are
+          erased, with the outcomes of their calls. Their events are never run. This cannot be
+          undone.
+        </p>
+        {canForget && (
+          <>
+            <Switch label="Also forget the keys of these events" name="forgetKeys" />
+            <p class="hint">If one of them is delivered again, its handler runs again.</p>
+          </>
+        )}
+      </>
+    ),
+    async run(form) {
+      await control.erase({ ...request, forgetKeys: new FormData(form).has('forgetKeys') });
+      onStarted();
+      revealById(headingOf('erasure'));
+    },
+  });
+}
+
+/** Whether letters are being run, removed or erased, in whichever process. */
+export const areBusy = (tasks: Tasks | undefined): boolean =>
+  [tasks?.redrive, tasks?.removal, tasks?.erasure].some((task) => task?.state === 'running');
+
+/** What to do about what a task has left. */
+const RESTS: Readonly<Record<LettersTaskName, string>> = {
+  redrive: 'What was not run yet still waits: redrive it again.',
+  removal: 'What was not removed yet is still there.',
+  erasure: 'What was not erased yet is still there: search for the person, and erase it again.',
+};
+
+/** How far the tasks are, and what became of their letters. */
 export function LettersTasks() {
   const { tasks } = useTasks();
-  const { redrive, removal } = tasks ?? {};
+  const startOf = (name: LettersTaskName) => tasks?.[name]?.startedAt ?? 0;
+  const names: readonly LettersTaskName[] = ['redrive', 'removal', 'erasure'];
   // The one that began last comes first.
-  const names: LettersTaskName[] =
-    (removal?.startedAt ?? 0) > (redrive?.startedAt ?? 0)
-      ? ['removal', 'redrive']
-      : ['redrive', 'removal'];
-  return <>{tasks && names.map((name) => <TaskSection key={name} name={name} tasks={tasks} />)}</>;
+  const sorted = names.toSorted((one, other) => startOf(other) - startOf(one));
+  return <>{tasks && sorted.map((name) => <TaskSection key={name} name={name} tasks={tasks} />)}</>;
 }
 
 function TaskSection({ name, tasks }: { readonly name: LettersTaskName; readonly tasks: Tasks }) {
@@ -102,17 +154,9 @@ function TaskSection({ name, tasks }: { readonly name: LettersTaskName; readonly
         </span>
       }
     >
-      {task.cause !== undefined && <p class="error-line">Of the cause “{task.cause}”</p>}
-      <Progress name={name} task={task} />
-      <TaskTrouble
-        task={task}
-        tasks={tasks}
-        rest={
-          name === 'redrive'
-            ? 'What was not run yet still waits: redrive it again.'
-            : 'What was not removed yet is still there.'
-        }
-      />
+      {'cause' in task && <p class="error-line">Of the cause “{task.cause}”</p>}
+      {'checked' in task ? <ErasureProgress task={task} /> : <Progress name={name} task={task} />}
+      <TaskTrouble task={task} tasks={tasks} rest={RESTS[name]} />
       {task.state === 'running' && canWrite && (
         <div class="buttons">
           <ActionButton label="Stop" small run={() => stop(name)} />
@@ -148,6 +192,51 @@ export const TaskTrouble = ({ task: { state, error }, tasks: { shared }, rest }:
   </>
 );
 
+/** It cannot know how many it will find. */
+const ErasureProgress = ({ task: { state, checked, counts, retries } }: { task: ErasureTask }) => (
+  <div class="progress" role="status">
+    {state === 'running' && (
+      <>
+        <progress aria-label="Erasing" />
+        <span>{counted(checked, 'letter')} searched</span>
+      </>
+    )}
+    {state === 'done' && Object.values({ ...counts }).every((one) => one === 0) && (
+      <span>Nothing was found.</span>
+    )}
+    <Results name="erasure" counts={counts} />
+    <Retries retries={retries} />
+  </div>
+);
+
+interface ResultsProps {
+  readonly name: LettersTaskName;
+  readonly counts: object;
+}
+
+function Results({ name, counts }: ResultsProps) {
+  const known = counts as Readonly<Record<string, number>>;
+  const [, results] = TASKS[name];
+  return (
+    <>
+      {results
+        .filter(([result]) => (known[result] ?? 0) > 0)
+        .map(([result, words, tone]) => (
+          <Badge key={result} tone={tone}>
+            {count(known[result] ?? 0)} {words}
+          </Badge>
+        ))}
+    </>
+  );
+}
+
+const Retries = ({ retries }: Pick<LettersTask, 'retries'>) =>
+  retries > 0 ? (
+    <span class="hint">
+      A store failed {counted(retries, 'time')}; each time it was asked again.
+    </span>
+  ) : null;
+
 interface ProgressProps {
   readonly name: LettersTaskName;
   readonly task: LettersTask & { readonly counts: object };
@@ -169,18 +258,8 @@ function Progress({ name, task }: ProgressProps) {
       )}
       <span>{text}</span>
       {state === 'running' && <span class="hint">{paceText(task, ended)}</span>}
-      {results
-        .filter(([result]) => (counts[result] ?? 0) > 0)
-        .map(([result, words, tone]) => (
-          <Badge key={result} tone={tone}>
-            {count(counts[result] ?? 0)} {words}
-          </Badge>
-        ))}
-      {retries > 0 && (
-        <span class="hint">
-          A store failed {counted(retries, 'time')}; each time it was asked again.
-        </span>
-      )}
+      <Results name={name} counts={counts} />
+      <Retries retries={retries} />
     </div>
   );
 }

@@ -2,9 +2,11 @@ import { useRef, useState } from 'preact/hooks';
 import { Button, count, counted, Field, messageOf } from '@call-webhooks/ui';
 import type { DeadLetterRow, DeadLetterSelection, PersonFound } from '../../src/api-types.ts';
 import { post } from '../model/api.ts';
+import { useSession, useTasks } from '../model/session.ts';
 import { When } from '../parts/cells.tsx';
 import { reveal } from '../parts/reveal.ts';
 import { Section } from '../parts/section.tsx';
+import { areBusy, askToErase } from './letters-tasks.tsx';
 import { LettersTable, type Choosing } from './letters-table.tsx';
 
 /** What a search has found so far. Whom it is for is kept nowhere but here. */
@@ -26,6 +28,8 @@ interface PersonSearchProps {
 
 /** Finds the letters of a person. The search is sent in a body, never in an address, and is not logged. */
 export function PersonSearch({ selection, choosing, selected }: PersonSearchProps) {
+  const { canForget } = useSession();
+  const control = useTasks();
   const [search, setSearch] = useState<Search>();
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
@@ -133,6 +137,27 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
                 small
                 busy={busy}
                 onClick={() => look(search.about, search)}
+              />
+            )}
+            {search.letters.length > 0 && (
+              <Button
+                label="Erase all of this person …"
+                kind="danger"
+                small
+                disabled={areBusy(control.tasks)}
+                onClick={() =>
+                  askToErase({
+                    found: search.letters.length,
+                    isFiltered: Object.keys(search.selection).length > 0,
+                    canForget,
+                    request: { about: search.about, ...search.selection },
+                    control,
+                    onStarted() {
+                      setSearch(undefined);
+                      choosing.clear();
+                    },
+                  })
+                }
               />
             )}
           </div>

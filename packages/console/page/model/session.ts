@@ -1,7 +1,13 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { notify, usePoll } from '@call-webhooks/ui';
-import type { LettersRequest, ReconcileRequest, Session, Tasks } from '../../src/api-types.ts';
+import type {
+  ErasureRequest,
+  LettersRequest,
+  ReconcileRequest,
+  Session,
+  Tasks,
+} from '../../src/api-types.ts';
 import { get, post } from './api.ts';
 import { summaryOf, TASKS, type TaskName } from './words.ts';
 
@@ -28,6 +34,8 @@ export interface TaskControl {
   readonly redrive: (request: LettersRequest) => Promise<void>;
   /** @throws ApiError `already-running`, for instance */
   readonly remove: (request: LettersRequest) => Promise<void>;
+  /** @throws ApiError `already-running`, for instance */
+  readonly erase: (request: ErasureRequest) => Promise<void>;
   readonly reconcile: (request: ReconcileRequest) => Promise<void>;
   /** No further letter or call is begun. @throws ApiError */
   readonly stop: (task: TaskName) => Promise<void>;
@@ -52,7 +60,7 @@ export function useTaskControl(): TaskControl {
   polled.current = value;
   // What a POST answered, until the next poll has: one from before the POST must not hide it.
   const tasks = changed && changed.instead === value ? changed.tasks : value;
-  const all = [tasks?.redrive, tasks?.removal, tasks?.reconcile];
+  const all = [tasks?.redrive, tasks?.removal, tasks?.erasure, tasks?.reconcile];
   const running = all.some((task) => task?.state === 'running');
   useEffect(() => setRunning(running), [running]);
   const change = async (path: string, body?: unknown) => {
@@ -65,10 +73,16 @@ export function useTaskControl(): TaskControl {
     ...{ tasks, error, refresh },
     redrive: (request) => change('api/redrive', request),
     remove: (request) => change('api/remove', request),
+    erase: (request) => change('api/erase', request),
     reconcile: (request) => change('api/reconcile', request),
-    stop: (task) => change(`api/${task === 'removal' ? 'remove' : task}/stop`),
+    stop: (task) => change(`api/${PATHS[task]}/stop`),
   };
 }
+
+/** How the API names what starts a task. */
+const PATHS: Readonly<Record<TaskName, string>> = {
+  ...{ redrive: 'redrive', removal: 'remove', erasure: 'erase', reconcile: 'reconcile' },
+};
 
 /** Says how a task ended that was seen running: whoever waits for it may look at something else by now. */
 function useEndNotices(tasks: Tasks | undefined): void {

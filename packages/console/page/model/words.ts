@@ -2,6 +2,7 @@ import { count, type Tone } from '@call-webhooks/ui';
 import type {
   DeadLetterRow,
   DeliveryRow,
+  ErasureTask,
   ReconcileTask,
   RedriveTask,
   RemovalTask,
@@ -88,6 +89,14 @@ export const REMOVAL_RESULTS: readonly (readonly [keyof RemovalTask['counts'], s
   ['notFound', 'not found', 'muted'],
 ];
 
+/** Where an erasure found something. */
+export const ERASURE_RESULTS: readonly (readonly [keyof ErasureTask['counts'], string, Tone])[] = [
+  ['deadLetters', 'erased from the dead letters', 'good'],
+  ['outcomes', 'erased from the outcome log', 'good'],
+  ['keys', 'erased from the keys', 'good'],
+  ['running', 'left alone, since a redrive runs', 'wait'],
+];
+
 /** What a reconcile found and did, in the order in which it is told. */
 export const RECONCILE_COUNTS: readonly (readonly [
   Exclude<keyof ReconcileTask['counts'], 'stoppedEarly'>,
@@ -107,6 +116,7 @@ export const RECONCILE_COUNTS: readonly (readonly [
 export const TASKS = {
   redrive: ['Redrive', REDRIVE_RESULTS],
   removal: ['Removal', REMOVAL_RESULTS],
+  erasure: ['Erasure', ERASURE_RESULTS],
   reconcile: ['Reconcile', RECONCILE_COUNTS],
 } as const;
 

@@ -9,7 +9,7 @@ import type { ConsoleRequest } from './request.ts';
 export interface Operator {
   /** For the log lines of what this person does. */
   name: string;
-  /** Whether this person may redrive, remove, reveal and reconcile; `true` by default. */
+  /** Whether this person may redrive, remove, erase, reveal and reconcile; `true` by default. */
   canWrite?: boolean | undefined;
 }
 

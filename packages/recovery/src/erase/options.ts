@@ -28,7 +28,7 @@ export interface ErasedData {
 /** Where data are erased. */
 export interface ErasedFrom {
   /** The dead letters of the receiver. */
-  deadLetters?: DeadLetters | undefined;
+  deadLetters?: Pick<DeadLetters, 'list' | 'get' | 'claim' | 'settle'> | undefined;
   /** The jobs of its queue: `sqliteJobs(queue)`, `bullmqJobs(queue)` or `pgBossJobs(boss)`; or of several queues. */
   jobs?: QueueJobs | readonly QueueJobs[] | undefined;
   /** The store of the receiver, for the outcomes of its log, and for its keys with `forgetKeys`. */
@@ -117,7 +117,9 @@ const rules = () => ({
   before: option.optional(option.date()),
   contains: aList(),
   deadLetters: option.optional(
-    option.object<DeadLetters>('list', 'get', 'claim', 'settle', 'giveBack'),
+    option.object<Pick<DeadLetters, 'list' | 'get' | 'claim' | 'settle'>>(
+      ...(['list', 'get', 'claim', 'settle'] as const),
+    ),
   ),
   jobs: option.optional(option.object<QueueJobs | readonly QueueJobs[]>()),
   store: option.optional(option.object<Pick<Store, 'log' | 'forget'>>()),
