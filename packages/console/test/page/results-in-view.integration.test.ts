@@ -10,13 +10,22 @@ const WIDTHS = [1440, 390];
 const PHONE = '+491715550123';
 const VIEW = '?view=dead-letters';
 
-/** Whether a person sees the whole element without scrolling. */
+/** Whether a person sees the whole element without scrolling. The page scrolls in the frame after it is made. */
 const isInView = (place: Locator): Promise<boolean> =>
-  place.evaluate((element: unknown) => {
+  place.evaluate(async (element: unknown) => {
+    const window = globalThis as unknown as WindowLike;
+    const frame = () => new Promise<void>((done) => window.requestAnimationFrame(() => done()));
+    await frame();
+    await frame();
     const { getBoundingClientRect } = element as { getBoundingClientRect(): DOMRectLike };
     const { top, bottom } = getBoundingClientRect.call(element);
-    return top >= 0 && bottom <= (globalThis as unknown as { innerHeight: number }).innerHeight;
+    return top >= 0 && bottom <= window.innerHeight;
   });
+
+interface WindowLike {
+  readonly innerHeight: number;
+  requestAnimationFrame(callback: () => void): void;
+}
 
 interface DOMRectLike {
   readonly top: number;
