@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findProgram } from '../find-program.ts';
 import { freePort } from './free-port.ts';
+import { stopProcess } from './stop-process.ts';
 
 /** A private MariaDB on a free port, in a folder of its own; `root` has no password. */
 export interface MysqlServer {
@@ -15,7 +16,7 @@ export interface MysqlServer {
   start(changed?: Settings): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** SIGSTOP, and SIGCONT. */
+  /** SIGSTOP, and SIGCONT. Nothing is answered once `freeze()` has returned. */
   freeze(): void;
   thaw(): void;
   /** Stops it for good, and removes its data. */
@@ -119,7 +120,9 @@ export async function startMysql({
     url: `mysql://root@127.0.0.1:${String(port)}/calls`,
     start,
     kill: () => stop('SIGKILL'),
-    freeze: () => void child?.kill('SIGSTOP'),
+    freeze() {
+      if (child?.pid !== undefined && isRunning(child)) stopProcess(child.pid);
+    },
     thaw: () => void child?.kill('SIGCONT'),
     async remove() {
       await stop('SIGKILL'); // nobody needs its data any more

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
+import { stopProcess } from './stop-process.ts';
 
 /** A private Postgres on a free port, in a folder of its own; the superuser is `postgres`. */
 export interface PostgresServer {
@@ -13,7 +14,7 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** SIGKILL to all of its processes. */
   kill(): Promise<void>;
-  /** SIGSTOP to all of its processes, and SIGCONT. */
+  /** SIGSTOP to all of its processes, and SIGCONT. Nothing is answered once `freeze()` has returned. */
   freeze(): void;
   thaw(): void;
   /** Stops it for good, and removes its data. */
@@ -100,12 +101,13 @@ export async function startPostgres({
   /** To the server and its processes. It is stopped before, so that no new one outlives it. */
   function signal(name: NodeJS.Signals): void {
     if (child?.pid === undefined || !isRunning(child)) return;
-    child.kill('SIGSTOP');
+    stopProcess(child.pid);
     const pid = String(child.pid);
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'); // Linux
     for (const one of [pid, ...children.split(' ').filter(Boolean)])
       try {
-        process.kill(Number(one), name);
+        if (name === 'SIGSTOP') stopProcess(Number(one));
+        else process.kill(Number(one), name);
       } catch {
         // it ended meanwhile
       }

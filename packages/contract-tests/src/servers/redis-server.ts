@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@call-webhooks/store-tests/internal';
 import { freePort } from './free-port.ts';
+import { stopProcess } from './stop-process.ts';
 
 /** A Redis server of a test's own: on the loopback, in a folder of its own, gone after `stop()`. */
 export interface RedisServer {
@@ -14,7 +15,7 @@ export interface RedisServer {
   start(): Promise<void>;
   /** SIGKILL: as a crash. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open, but the server does not answer. */
+  /** SIGSTOP: connections stay open, but once it has returned, the server does not answer. */
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;
@@ -61,7 +62,10 @@ export async function redisServer({
       child.kill('SIGKILL');
       await exited;
     },
-    freeze: () => void child?.kill('SIGSTOP'),
+    freeze() {
+      if (child?.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        stopProcess(child.pid);
+    },
     thaw: () => void child?.kill('SIGCONT'),
     async stop() {
       await server.kill();

@@ -27,10 +27,10 @@ export function growth(
         );
       await advance(EVERYTHING_IS_OVER_MS);
     }
+    // What other tests left may go meanwhile: a store that deletes it may be smaller after a round.
     const before = await size();
     await round();
     const ofOneRound = (await size()) - before;
-    expect(ofOneRound).toBeGreaterThanOrEqual(0);
     for (let rounds = 1; rounds < ROUNDS; rounds++) await round();
     // A store may delete a part of it with each claim, and be some rounds behind.
     const allowed = before + (ROUNDS / 2) * Math.max(ofOneRound, CLAIMS);
