@@ -20,6 +20,7 @@ const CORE_LAYERS = [
     'events/call-details',
     'queue(-jobs)?',
     'removal',
+    'iso-time',
     'bag',
     'defined',
     'platform/',

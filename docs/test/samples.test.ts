@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { Server, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { generateSecret } from '@call-webhooks/core';
+import { generateSecret, type Receiver } from '@call-webhooks/core';
+import { callCompleted, deliver } from '@call-webhooks/testing';
 import type { Hono } from 'hono';
 import { receives } from './receives.ts';
 import { FRAMEWORKS, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
@@ -196,11 +200,30 @@ describe('programs without a server', () => {
     expect(GET).toBeInstanceOf(Function);
   });
 
+  it('docs/secrets.md#1: a receiver that reads a file takes a new secret without a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+    const file = join(folder, 'secrets');
+    const old = generateSecret();
+    writeFileSync(file, `${old} # action a1\n`);
+    const { env } = process;
+    jest.replaceProperty(process, 'env', { ...env, SECRET_FILE: file });
+    const { receiver } = (await run('docs/secrets.md#1')) as { receiver: Receiver };
+    const takes = async (by: string) =>
+      (await deliver(receiver, callCompleted(), { secret: by })).status;
+    expect(await takes(old)).toBe(200);
+    const until = new Date(Date.now() + 600_000).toISOString();
+    writeFileSync(file, `${secret} # action a1\n${old} # action a1 until ${until}\n`);
+    expect([await takes(secret), await takes(old)]).toEqual([200, 200]);
+    expect(await takes(generateSecret())).toBe(401);
+    jest.replaceProperty(process, 'env', env);
+    rmSync(folder, { recursive: true });
+  });
+
   it.each([
     'packages/console/README.md#2',
     'packages/recovery/README.md#1',
     'docs/observability.md#2',
-    'docs/secrets.md#1',
+    'docs/secrets.md#2',
   ])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
   });

@@ -53,6 +53,7 @@ export type {
   SecretRequest,
   TenantOf,
 } from './signature/secret-provider.ts';
+export { parseSecretFile } from './signature/secret-file.ts';
 export { generateSecret, type NamedSecret, type Secret } from './signature/secrets.ts';
 export {
   sign,

@@ -14,6 +14,7 @@ export {
   read,
   wrongArgument,
 } from './http/wrong-argument.ts';
+export { isoTime } from './iso-time.ts';
 export { DELIVERY_SOURCES } from './outcomes.ts';
 export { claimIdOf, newWebhookId } from './sender.ts';
 export { STATUS, THROWN_ERRORS } from './outcome-table.ts';
@@ -31,6 +32,14 @@ export { consoleLine, LineLimit, requestLogger, safeLogger } from './report/logg
 export { callHook } from './report/hooks.ts';
 export { createRedactor, redactEventName, redactId, withRedactedIds } from './report/redact.ts';
 export { looksLikeField, printable } from './report/visible.ts';
+export {
+  CALLS_VARIABLE,
+  type FileSecret,
+  isAssignment,
+  RECORDING_VARIABLE,
+  type SecretLine,
+  secretLines,
+} from './signature/secret-file.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { SAME_CLOCK_MS, SERIES_NAMES } from './store/outcome-log.ts';

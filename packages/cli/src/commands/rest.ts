@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { ActivityEvent, CallRecord, Page, Recording } from '@call-webhooks/client';
+import { isoTime } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
-import { isoTime } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { dateTime, size } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';

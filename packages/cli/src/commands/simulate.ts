@@ -7,16 +7,15 @@ import {
   type SimulatorOptions,
 } from '@call-webhooks/simulator';
 import { EVENT_NAMES } from '@call-webhooks/core';
+import { CALLS_VARIABLE, RECORDING_VARIABLE } from '@call-webhooks/core/internal';
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
 import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
 import { probabilities, repeatable, wholeNumber } from '../input/options.ts';
 import {
-  CALLS_VARIABLE,
   checkReplaceable,
   formatSecretFile,
-  RECORDING_VARIABLE,
   type SecretOptions,
   withSecretOptions,
   writeSecretFile,

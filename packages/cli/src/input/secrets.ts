@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs';
-import { secretTexts, splitSecrets } from '@call-webhooks/core/internal';
+import {
+  CALLS_VARIABLE,
+  type FileSecret,
+  isAssignment,
+  RECORDING_VARIABLE,
+  type SecretLine,
+  secretLines,
+  secretTexts,
+} from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { badInput, environmentError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { readText } from './read.ts';
-import { isoTime } from './time.ts';
 
 /** The flags that name a signing secret. */
 export interface SecretOptions {
@@ -77,30 +84,8 @@ async function secretsOfFile(path: string): Promise<GivenSecrets> {
   };
 }
 
-/** The environment variables of signing secrets. */
-export const CALLS_VARIABLE = 'CALL_WEBHOOK_SECRET';
-export const RECORDING_VARIABLE = 'RECORDING_WEBHOOK_SECRET';
-
-/** A secret in a file. */
-interface FileSecret {
-  readonly secret: string;
-  /** The action that it belongs to, if the file says so. */
-  readonly actionId?: string;
-  /** When it stops being valid, in milliseconds since the epoch. */
-  readonly expiresAt?: number;
-  /** The variable that it is the value of. */
-  readonly variable?: string;
-}
-
-// A base64 text may end in `=`.
-const ASSIGNMENT = /^(?:export\s+)?(?!whsec_)([A-Za-z_]\w*)=/;
-const OURS = new RegExp(`^(?:export\\s+)?(?:${CALLS_VARIABLE}|${RECORDING_VARIABLE})=`);
-const SECRET = /^whsec_[^\s"'#]+$/;
-
 /**
- * Parses a secret file: one secret per line, or several separated by commas. A comment starts with `#`:
- * `# action <id>` names the action of a secret, and `# until <time>` the end of an old one. Lines of an
- * `.env` file are accepted; next to our variables, others are ignored.
+ * Reads the secrets of a file, also those that have expired.
  * @throws CliError 2 that names the line, but not its content
  */
 export function parseSecretFile(content: string, path: string): FileSecret[] {
@@ -115,46 +100,20 @@ export const secretsOf = (content: string, path: string): FileSecret[] =>
   linesOf(content, path).flatMap(({ secrets }) => secrets);
 
 /** Each line as it is, with its secrets. */
-function linesOf(content: string, path: string): { text: string; secrets: FileSecret[] }[] {
-  const texts = content.replace(/^\uFEFF/, '').split('\n');
-  const isEnvFile = texts.some((text) => OURS.test(text.trim()));
-  return texts.map((text, at) => {
-    const line = text.trim();
-    const isForeign = isEnvFile && ASSIGNMENT.test(line) && !OURS.test(line);
-    if (line === '' || line.startsWith('#') || isForeign) return { text, secrets: [] };
-    const variable = ASSIGNMENT.exec(line)?.[1];
-    const secrets = secretsIn(line.replace(ASSIGNMENT, ''), variable);
-    if (secrets?.some(({ expiresAt }) => Number.isNaN(expiresAt)))
-      throw badInput(
-        `Line ${String(at + 1)} of ${path} says until when its secret is valid, but this is no time.`,
+function linesOf(content: string, path: string): readonly SecretLine[] {
+  const lines = secretLines(content);
+  const bad = lines.find(({ problem }) => problem !== undefined);
+  if (!bad) return lines;
+  const where = `Line ${String(bad.number)} of ${path}`;
+  throw bad.problem === 'no-time'
+    ? badInput(
+        `${where} says until when its secret is valid, but this is no time.`,
         'Write a time in ISO 8601 after "until", such as 2026-01-31T12:00Z, or remove the word.',
+      )
+    : badInput(
+        `${where} is not a signing secret.`,
+        'Put one whsec_… secret on each line. Comments start with #.',
       );
-    if (secrets) return { text, secrets };
-    throw badInput(
-      `Line ${String(at + 1)} of ${path} is not a signing secret.`,
-      'Put one whsec_… secret on each line. Comments start with #.',
-    );
-  });
-}
-
-/**
- * The secrets of a line, or `undefined` if there is something else. A variable may be empty. The end of a
- * secret is `NaN` if nobody can read it.
- */
-function secretsIn(line: string, variable: string | undefined): FileSecret[] | undefined {
-  const [value = '', comment = ''] = line.split(/\s*#(.*)/);
-  const texts = splitSecrets(value.replace(/^(["']?)(.*)\1$/, '$2'));
-  if (texts.length === 0 && variable === undefined) return undefined;
-  if (!texts.every((one) => SECRET.test(one))) return undefined;
-  const actionId = /\baction\s+([^\s,;]+)/.exec(comment)?.[1];
-  const [until, end = ''] = /\buntil\b[\s:]*(\S*)/.exec(comment) ?? [];
-  const expiresAt = until === undefined ? undefined : (isoTime(end) ?? NaN);
-  return texts.map((secret) => ({
-    secret,
-    ...(actionId !== undefined && { actionId }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(variable !== undefined && { variable }),
-  }));
 }
 
 /** A line of a secret file. @param note for people */
@@ -210,7 +169,7 @@ export const contentOf = async (path: string): Promise<string> =>
  */
 export async function checkReplaceable(path: string): Promise<void> {
   const content = await contentOf(path);
-  if (content.split(/\r?\n/).some((line) => ASSIGNMENT.test(line.trim())))
+  if (content.split(/\r?\n/).some(isAssignment))
     throw badInput(
       `${path} has variables, which --secret-out would remove.`,
       'Pass a file of its own, such as --secret-out .secret, and read it with --secret-file.',

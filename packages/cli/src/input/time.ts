@@ -1,25 +1,8 @@
+import { isoTime } from '@call-webhooks/core/internal';
 import { parseDuration } from '@call-webhooks/simulator/control-api';
 import { Option } from 'commander';
 import { badInput } from '../errors.ts';
 import { duration } from '../terminal/format.ts';
-
-const TIME =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d{1,9})?))?(Z|[+-]\d\d:?\d\d)?)?$/i;
-
-/**
- * A time in ISO 8601: a day, or a day with a time. Without a zone it is UTC, as all times that we print.
- * @returns milliseconds since the epoch; `undefined` for any other text, and for days that do not exist
- */
-export function isoTime(given: string): number | undefined {
-  const [, day, time = '00:00', seconds = '00', zone = 'Z'] = TIME.exec(given.trim()) ?? [];
-  if (day === undefined) return undefined;
-  // What the day is in its own zone: some engines read February 30 as a day of March.
-  const own = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(own.getTime()) || !own.toISOString().startsWith(day)) return undefined;
-  const offset = zone.toUpperCase().replace(/^([+-]\d\d):?/, '$1:');
-  const ms = Date.parse(`${day}T${time}:${seconds}${offset}`);
-  return Number.isNaN(ms) ? undefined : ms;
-}
 
 /**
  * Parses a time in ISO 8601, or a duration before now such as `2h`. A number needs a unit: engines read

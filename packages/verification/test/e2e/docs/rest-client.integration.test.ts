@@ -9,7 +9,8 @@ import { serveLocally } from '@call-webhooks/contract-tests';
 import { testResources } from '../test-resources.ts';
 
 const open = testResources();
-const page = fileURLToPath(new URL('../../../../../docs/rest-client.md', import.meta.url));
+const pageOf = (name: string) =>
+  fileURLToPath(new URL(`../../../../../docs/${name}.md`, import.meta.url));
 const modules: Readonly<Record<string, unknown>> = {
   '@call-webhooks/client': client,
   '@call-webhooks/core/node': node,
@@ -24,15 +25,16 @@ interface Sample {
   ): Promise<void>;
 }
 
-/** Runs the sample with this name from the page. */
+/** Runs the sample with this name from a page. */
 async function runSample(
+  page: string,
   name: string,
   env: Readonly<Record<string, string>>,
   replace: (source: string) => string = (source) => source,
 ): Promise<Sample> {
-  const text = await readFile(page, 'utf8');
+  const text = await readFile(pageOf(page), 'utf8');
   const source = new RegExp(`\`\`\`js ${name}\\n([^]*?)\`\`\``).exec(text)?.[1];
-  if (source === undefined) throw new Error(`the page has no sample ${name}`);
+  if (source === undefined) throw new Error(`${page} has no sample ${name}`);
   const code = ts.transpile(replace(source), { module: ts.ModuleKind.CommonJS });
   const exports = {} as Sample;
   const parts = { exports, require: (id: string) => modules[id], process: { env } };
@@ -56,6 +58,7 @@ test('the recording sample downloads a recording', async () => {
   const folder = await open.folder();
   const secret = generateSecret();
   const sample = await runSample(
+    'rest-client',
     'recording',
     {
       SERVICE_URL: simulator.url,
@@ -75,7 +78,7 @@ test('the recording sample downloads a recording', async () => {
 test('the rotation sample accepts deliveries signed with the new secret', async () => {
   const simulator = await open.simulator();
   const env = { SERVICE_URL: simulator.url, API_TOKEN: simulator.apiToken };
-  const sample = await runSample('rotation', env);
+  const sample = await runSample('secrets', 'rotation', env);
   const { _id } = simulator.rules.create({ trigger: 'call:completed' });
   await sample.addAndRotate!(_id, (response) => response._id, await serve(sample));
   expect(simulator.secrets.get(simulator.rules.get(_id).actions[0]!._id)?.rotations).toBe(1);
