@@ -264,7 +264,7 @@ test('reconcile says which events are in the dead letters, and how to run them',
   const then = await run(reconcile, given);
   expect(then).toMatchObject({ code: 0 });
   expect(then.stdout).toBe(
-    '5 calls: 1 events missed, 1 handled, 0 known, 0 failed, 4 in the dead letters\n',
+    '5 calls: 1 event missed, 1 handled, 0 known, 0 failed, 4 in the dead letters\n',
   );
   expect(then.stderr).toContain('call-webhooks dead-letters redrive\n');
   const json = await run([...reconcile, '--json'], given);

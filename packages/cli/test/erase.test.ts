@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { deadLetter, queued } from '@call-webhooks/contract-tests';
 import { sqliteQueue } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { closing, setup } from './support/dead-letters.ts';
+import { closing, fill, setup } from './support/dead-letters.ts';
 import { run } from './support/run.ts';
 
 const ADA = { name: 'Ada Lovelace', phone: '+49 171 5550123', email: 'ada@example.com' };
@@ -38,7 +38,7 @@ describe('erase', () => {
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain('Would erase 2 dead letters.');
     expect(shown.stdout.match(/dead letters +dead/g)).toHaveLength(2);
-    expect(shown.stderr).toContain('1 jobs wait for their run');
+    expect(shown.stderr).toContain('Left alone: 1 waiting job,');
     expect(`${shown.stdout}${shown.stderr}`).not.toMatch(secretive);
     expect(await left()).toEqual(['c1', 'c2', 'c3']);
     const json = await run(['erase', '--contains', file, '--dry-run', '--json'], { env });
@@ -88,6 +88,21 @@ describe('erase', () => {
     expect((await run(['erase', '--call', 'c1', '--yes'], { env })).stdout).toContain(
       'Erased nothing.',
     );
+  });
+
+  test('refuses to forget the keys of a call without its tenant, and names the tenants', async () => {
+    const made = await setup();
+    await fill(made, 1, { tenant: 'acme', callId: 'c1', key: 'acme/c1' });
+    const refused = await run(['erase', '--call', 'c1', '--forget-keys', '--yes'], made);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('This receiver has tenants: acme.');
+    expect(refused.stderr).toContain('--tenant NAME');
+    expect(await made.deadLetters.count()).toBe(1);
+    const typo = await run(['erase', '--call', 'c1', '--tenant', 'acne', '--dry-run'], made);
+    expect(typo.stderr).toContain('no delivery of tenant acne, but of acme. If the name is wrong');
+    const erased = ['erase', '--call', 'c1', '--forget-keys', '--tenant', 'acme', '--yes'];
+    expect((await run(erased, made)).stdout).toBe('Erased 1 dead letter, 1 key.\n');
+    expect(await made.store.peek?.(['acme/c1'])).toEqual([undefined]);
   });
 
   test('refuses to guess, to erase unasked, and to search for too little', async () => {

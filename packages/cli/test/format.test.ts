@@ -53,7 +53,7 @@ test('of a body, so many lines are shown, and so much of each', () => {
     'x'.repeat(2_000),
     `${'y'.repeat(2_000)}…`,
   ]);
-  expect(shown(new Uint8Array([0xff, 0xfe]))).toEqual(['(2 bytes that are not UTF-8)']);
+  expect(shown(new Uint8Array([0xff, 0xfe]))).toEqual(['(2 bytes of binary data)']);
 });
 
 test('of a response that does not end, the first 64 KiB are read', async () => {

@@ -80,6 +80,16 @@ describe('a receiver with tenants', () => {
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('for --dry-run') });
   }, 120_000);
 
+  test('erase --forget-keys forgets what a duplicate of a handled call is known by, once it has the tenant', async () => {
+    const { env, handled } = await acme();
+    const erase = ['erase', '--call', handled, '--forget-keys', '--yes'];
+    const refused = await ended(erase, env);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('This receiver has tenants: acme.');
+    const erased = await ended([...erase, '--tenant', 'acme'], env);
+    expect(erased).toMatchObject({ code: 0, stdout: 'Erased 1 outcome, 1 key.\n' });
+  }, 120_000);
+
   test('redrive --all without --tenant ends with 2, and prints one refusal', async () => {
     const made = await setup();
     await fill(made, 300, { tenant: 'acme' });

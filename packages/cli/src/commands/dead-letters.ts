@@ -158,7 +158,7 @@ async function causes(
       (at) => paragraph(found[at]?.text ?? '', output.columns, CAUSE_INDENT),
     );
   if (found.length === 0) await tellNone(output, opened, options);
-  if (!isWhole) output.message(`These are the first ${String(MAX_GROUPED)} letters.`);
+  if (!isWhole) output.message(`Only the first ${String(MAX_GROUPED)} dead letters are grouped.`);
   return undefined;
 }
 

@@ -11,6 +11,7 @@ import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { readData } from '../input/read.ts';
 import { time } from '../input/time.ts';
+import type { OpenedStore } from '../store/engine.ts';
 import { openJobs } from '../store/queue-jobs.ts';
 import {
   STORE_VARIABLE,
@@ -18,7 +19,8 @@ import {
   withStore,
   withStoreOptions,
 } from '../store/open-store.ts';
-import { dateTime } from '../terminal/format.ts';
+import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
+import { counted, dateTime } from '../terminal/format.ts';
 import { askYesNo, showProgress } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
 
@@ -124,7 +126,10 @@ async function run(app: App, options: Options): Promise<number> {
     throw badInput('Erasing cannot be undone.', 'Look with --dry-run first, then pass --yes.');
   const values = contains === undefined ? undefined : await valuesOf(app, contains);
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
-  return withStore(app, options, async ({ store, deadLetters, jobs }) => {
+  return withStore(app, options, async (opened) => {
+    const { store, deadLetters, jobs } = opened;
+    const doubt = await doubtAboutTenant(opened, options);
+    if (doubt !== undefined) app.output.warn(doubt);
     const queue = jobs ? undefined : await openJobs({ ...options, url });
     try {
       const what: EraseOptions = {
@@ -138,6 +143,22 @@ async function run(app: App, options: Options): Promise<number> {
     } finally {
       await queue?.close();
     }
+  });
+}
+
+/**
+ * What is known about a call is kept under a key that contains the name of its tenant. Without the name,
+ * these keys would stay, and the command would not say so.
+ * @throws CliError 2 for the keys of a call, if the receiver has tenants and none is named
+ */
+async function doubtAboutTenant(
+  opened: OpenedStore,
+  { tenant, call, forgetKeys }: Options,
+): Promise<string | undefined> {
+  if (tenant === undefined && !(call && forgetKeys)) return undefined;
+  return checkTenant(opened, tenant, {
+    ...TENANT_FLAG,
+    ifWrong: 'If the name is wrong, nothing is found.',
   });
 }
 
@@ -167,19 +188,21 @@ function account(): string {
 const silent = { warn: () => undefined, error: () => undefined };
 
 async function isConfirmed(app: App, what: EraseOptions): Promise<boolean> {
-  const { deadLetters, deadJobs, doneJobs, waitingJobs, outcomes } = await counted(app, what);
+  const { deadLetters, deadJobs, doneJobs, waitingJobs, outcomes } = await lookedAt(app, what);
   if (deadLetters + deadJobs + doneJobs + waitingJobs + outcomes === 0) {
-    app.output.message('Nothing is found.');
+    app.output.message('Nothing was found.');
     return false;
   }
   const lost =
-    waitingJobs > 0 ? ` ${String(waitingJobs)} events that were acknowledged are lost.` : '';
+    waitingJobs > 0
+      ? ` This loses ${counted(waitingJobs, 'event')} that the receiver has acknowledged, before a handler has seen ${waitingJobs === 1 ? 'it' : 'them'}.`
+      : '';
   const question = `Erase ${counts({ deadLetters, deadJobs, doneJobs, waitingJobs, outcomes })} for good?${lost}`;
   return askYesNo(app, question);
 }
 
 /** Looks without erasing. */
-async function counted(
+async function lookedAt(
   app: App,
   what: EraseOptions,
   onMatch?: (match: EraseMatch) => void,
@@ -199,7 +222,7 @@ async function counted(
 async function show(app: App, what: EraseOptions, url: string): Promise<number> {
   const { output } = app;
   const matches: EraseMatch[] = [];
-  const result = await counted(app, what, (match) => matches.push(match));
+  const result = await lookedAt(app, what, (match) => matches.push(match));
   if (output.json) for (const match of matches) await output.print({ type: 'match', ...match });
   else if (matches.length > 0)
     await output.printTable(
@@ -247,10 +270,12 @@ const remainsOf = (url: string): readonly string[] =>
 
 function tellLeft({ output }: App, { running, leftWaiting }: EraseResult): void {
   if (running > 0)
-    output.warn(`${String(running)} are running, and are left. Run it again when they have ended.`);
+    output.warn(
+      `Left alone: ${counted(running, 'event')} being handled. Run the command again when ${running === 1 ? 'this handler has' : 'these handlers have'} finished.`,
+    );
   if (leftWaiting > 0)
     output.warn(
-      `${String(leftWaiting)} jobs wait for their run, and are left: their handlers will see them. Run it again afterwards, or lose them with --lose-waiting.`,
+      `Left alone: ${counted(leftWaiting, 'waiting job')}, which a handler will still see. Run the command again afterwards, or pass --lose-waiting to erase waiting jobs as well.`,
     );
 }
 
@@ -261,8 +286,6 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function counts(result: Partial<EraseResult>): string {
   const found = Object.entries(result).filter(([name, count]) => name in NAMES && count > 0);
-  const texts = found.map(
-    ([name, count]) => `${String(count)} ${NAMES[name] ?? name}${count === 1 ? '' : 's'}`,
-  );
+  const texts = found.map(([name, count]) => counted(count, NAMES[name] ?? name));
   return texts.length > 0 ? texts.join(', ') : 'nothing';
 }

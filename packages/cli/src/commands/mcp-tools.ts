@@ -16,7 +16,7 @@ import type { OpenedStore } from '../store/engine.ts';
 import { findLetter, lettersOf, shownBody } from '../store/letters.ts';
 import { withStore } from '../store/open-store.ts';
 import { statusOf } from '../store/status.ts';
-import { checkTenant, otherTenants, type TenantWords } from '../store/tenants.ts';
+import { checkTenant, otherTenants, TENANT_FLAG, type TenantWords } from '../store/tenants.ts';
 import { shellWord } from '../terminal/shell.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
 import { diagnose, type DoctorOptions } from './doctor.ts';
@@ -63,7 +63,11 @@ const TIME = z
   .describe('2h (ago), or 2026-01-31T12:00Z; without a zone, it is UTC');
 
 /** Whoever sends requests may have chosen the name of a tenant, as far as an assistant knows. */
-const FIELD: TenantWords = { shown: shownId, fix: 'Pass the name of one as "tenant".' };
+const FIELD: TenantWords = {
+  ...TENANT_FLAG,
+  shown: shownId,
+  fix: 'Pass the name of one as "tenant".',
+};
 
 /** All tools. Their answers have no names, numbers or addresses of people. */
 export function toolsOf(app: App, options: DoctorOptions): Tool[] {

@@ -26,7 +26,7 @@ import { serviceClient, type ServiceOptions, withServiceOptions } from '../servi
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { checkTenant, type TenantWords } from '../store/tenants.ts';
 import type { Output } from '../terminal/output.ts';
-import { dateTime, duration } from '../terminal/format.ts';
+import { counted, dateTime, duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
 
@@ -111,7 +111,7 @@ async function run(app: App, options: Options): Promise<number> {
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
   const client = await serviceClient(app, options);
-  const bar = showProgress(app.io, (seen) => `${String(seen)} calls`);
+  const bar = showProgress(app.io, (seen) => counted(seen, 'call'));
   let printing = Promise.resolve();
   let soFar: ReconcileResult | undefined;
   const request = {
@@ -228,7 +228,7 @@ async function printResult(
     const dead = inDeadLetters > 0 ? `, ${String(inDeadLetters)} in the dead letters` : '';
     const unhandled = ignored > 0 ? `, ${String(ignored)} without a handler` : '';
     const others = skipped > 0 ? `, ${String(skipped)} skipped` : '';
-    return t`${seen} calls: ${bold(missed)} events missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
+    return t`${counted(seen, 'call')}: ${bold(missed)} ${missed === 1 ? 'event' : 'events'} missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
   });
   if (inDeadLetters > 0)
     output.message('To run what is in the dead letters: call-webhooks dead-letters redrive');

@@ -5,7 +5,7 @@ import { environmentError, EXIT } from '../errors.ts';
 import { repeatable } from '../input/options.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
-import { checkTenant } from '../store/tenants.ts';
+import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
 import { dateTime } from '../terminal/format.ts';
 import { type Column, paragraph, table } from '../terminal/table.ts';
 import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
@@ -45,6 +45,8 @@ ${examples(
     .action(app.action((options: Options) => run(app, options)));
 }
 
+const IF_WRONG = 'If the name is wrong, this status says nothing.';
+
 async function run(app: App, options: Options): Promise<number> {
   const { output } = app;
   const { tenant } = options;
@@ -54,7 +56,9 @@ async function run(app: App, options: Options): Promise<number> {
     async (opened) =>
       [
         await statusOf(opened, options),
-        tenant === undefined ? undefined : await checkTenant(opened, tenant),
+        tenant === undefined
+          ? undefined
+          : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG }),
       ] as const,
     true,
   );

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
 import { environmentError } from '../errors.ts';
 import { notOfReceiver, requireReached } from '../http/effects.ts';
+import { counted } from '../terminal/format.ts';
 import { OWN_CHECKS } from './own-checks.ts';
 import {
   type Check,
@@ -137,6 +138,10 @@ async function withEffects(
     );
     if (!wrong) return one;
     const [key, count] = wrong;
-    return { ...one, result: 'fail', saw: `${effects.get(key) ?? 0} effects instead of ${count}` };
+    return {
+      ...one,
+      result: 'fail',
+      saw: `${counted(effects.get(key) ?? 0, 'effect')} instead of ${count}`,
+    };
   });
 }

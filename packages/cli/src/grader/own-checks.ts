@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
 import { describeResult } from '../http/effects.ts';
+import { counted } from '../terminal/format.ts';
 import {
   accepted,
   answered,
@@ -67,7 +68,7 @@ async function once(receiver: GradedReceiver, { callId, name }: TestEvent): Prom
   const [count = 0] = await receiver.effectsOf([effectKey(callId, name)]);
   if (count === 1) return pass('1 effect');
   const within = `within ${String(receiver.options.effectsWithinMs)} ms (--effects-within)`;
-  return fail(count === 0 ? `no effect ${within}` : `${String(count)} effects`);
+  return fail(count === 0 ? `no effect ${within}` : counted(count, 'effect'));
 }
 
 /** Retries an event, and passes if it had its effect exactly once. */

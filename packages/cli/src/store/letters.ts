@@ -10,6 +10,7 @@ import {
 import { type Command, Option } from 'commander';
 import { badInput } from '../errors.ts';
 import { time } from '../input/time.ts';
+import { counted } from '../terminal/format.ts';
 
 /** The flags that select dead letters. */
 export interface FilterOptions {
@@ -105,4 +106,5 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
 
 /** The body with its personal data hidden. */
 export const shownBody = ({ rawBody }: StoredDeadLetter): string =>
-  maskedBody(rawBody) ?? `(${String(rawBody.length)} bytes that are no JSON)`;
+  maskedBody(rawBody) ??
+  `(${counted(rawBody.length, 'byte')} that ${rawBody.length === 1 ? 'is' : 'are'} not JSON)`;

@@ -1,5 +1,6 @@
 import { counterParts, type ListedDeadLetter } from '@call-webhooks/core/stores';
 import { badInput, type CliError } from '../errors.ts';
+import { counted } from '../terminal/format.ts';
 import type { OpenedStore } from './engine.ts';
 
 type Looked = Pick<OpenedStore, 'store' | 'deadLetters'>;
@@ -27,33 +28,38 @@ export async function tenantsOf({ store, deadLetters }: Looked): Promise<string[
 export interface TenantWords {
   readonly shown: (tenant: string) => string;
   readonly fix: string;
+  /** What a wrong name leads to. */
+  readonly ifWrong: string;
 }
 
-const FLAG: TenantWords = {
+export const TENANT_FLAG: TenantWords = {
   shown: (tenant) => tenant,
-  fix: 'Pass --tenant NAME, once for each of them.',
+  fix: 'Pass --tenant NAME, and run the command once for each tenant.',
+  ifWrong: 'If the name is wrong, every event looks missed.',
 };
 
 /**
- * Refuses to look events up without a tenant, if the receiver has tenants: the store would know none of
- * them, and each would look as if it had never arrived.
+ * Refuses to look up events by their keys without a tenant, if the receiver has tenants: the name of the
+ * tenant is part of a key, so the store would know none of them.
  * @returns what makes the result doubtful, if anything does
  * @throws CliError 2 that names the tenants
  */
 export async function checkTenant(
   opened: Looked,
   tenant: string | undefined,
-  { shown, fix }: TenantWords = FLAG,
+  { shown, fix, ifWrong }: TenantWords = TENANT_FLAG,
 ): Promise<string | undefined> {
   const known = await tenantsOf(opened);
   if (tenant === undefined && known.length > 0)
     throw badInput(`This receiver has tenants: ${listed(known.map(shown))}.`, fix);
   if (tenant === undefined || known.includes(tenant) || known.includes(OTHERS)) return undefined;
   const others = known.length > 0 ? `, but of ${listed(known.map(shown))}` : '';
-  return `The store has no delivery of tenant ${shown(tenant)}${others}. If the name is wrong, every event looks missed.`;
+  return `The store has no delivery of tenant ${shown(tenant)}${others}. ${ifWrong}`;
 }
 
-const REDRIVE_FLAG: TenantWords = {
+type OwnerWords = Pick<TenantWords, 'shown' | 'fix'>;
+
+const REDRIVE_FLAG: OwnerWords = {
   shown: (tenant) => tenant,
   fix: 'Redrive one tenant at a time: --tenant NAME, with the --to and the secret of this tenant.',
 };
@@ -76,7 +82,7 @@ function listed(given: readonly string[]): string {
 export function otherTenants(
   letters: readonly ListedDeadLetter[],
   tenant: string | undefined,
-  { shown, fix }: TenantWords = REDRIVE_FLAG,
+  { shown, fix }: OwnerWords = REDRIVE_FLAG,
 ): CliError | undefined {
   const counts = new Map<string | undefined, number>();
   for (const { tenant: owner } of letters) counts.set(owner, (counts.get(owner) ?? 0) + 1);
@@ -94,7 +100,7 @@ export function otherTenants(
       ? `${isOne ? 'belongs' : 'belong'} to tenants`
       : `${isOne ? 'does' : 'do'} not belong to tenant ${shown(tenant)}`;
   return badInput(
-    `${String(others)} of ${String(letters.length)} dead letters ${whose}: ${listed(named)}. Nothing was sent.`,
+    `${String(others)} of ${counted(letters.length, 'dead letter')} ${whose}: ${listed(named)}. Nothing was sent.`,
     fix,
   );
 }

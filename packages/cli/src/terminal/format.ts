@@ -20,6 +20,10 @@ export function duration(ms: number): string {
   return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
 }
 
+/** A number and its noun, such as `1 call` or `3 calls`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${String(count)} ${count === 1 ? one : many}`;
+
 /** A size such as `1.5 kB`. */
 export function size(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
@@ -35,12 +39,12 @@ export function bodyLines(body: string | Uint8Array, limit = 60): Text[] {
   const MAX_LINE = 2_000;
   if (body.length === 0) return [];
   if (typeof body !== 'string' && !isUtf8(body))
-    return [t`(${body.length} bytes that are not UTF-8)`];
+    return [t`(${counted(body.length, 'byte')} of binary data)`];
   const all = indented(Buffer.from(body as string).toString()).split(/\r?\n/);
   const shown = all
     .slice(0, limit)
     .map((line) => text(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line));
-  return all.length > limit ? [...shown, t`… ${all.length - limit} more lines`] : shown;
+  return all.length > limit ? [...shown, t`… ${counted(all.length - limit, 'more line')}`] : shown;
 }
 
 function indented(body: string): string {
