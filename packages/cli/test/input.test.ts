@@ -99,7 +99,7 @@ describe('numbers, durations and probabilities', () => {
 
   test.each(['90m', ' 2h ', '3d', '0s', '1.5 h'])('%s is that long ago', (given) => {
     const ago = Date.now() - time(given).getTime();
-    expect(Math.abs(ago - milliseconds(given))).toBeLessThan(1_000);
+    expect(Math.abs(ago - milliseconds(given))).toBeLessThan(60_000);
   });
 
   // An engine reads most of these as some day: "5" as May 2001, "12" as December, "60" as 1960.

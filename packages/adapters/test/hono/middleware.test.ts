@@ -40,7 +40,7 @@ describe('paths', () => {
     app.use(hook({ path: '/hook' }));
     const start = performance.now();
     expect((await app.request(`${'/'.repeat(100_000)}x`)).status).toBe(404);
-    expect(performance.now() - start).toBeLessThan(2_000); // a regular expression takes 17 s
+    expect(performance.now() - start).toBeLessThan(10_000); // a regular expression takes 17 s
   });
 
   it('below a base path it is the whole path', async () => {

@@ -16,6 +16,20 @@ export function testReceivers(): typeof startReceiver {
   };
 }
 
+/** How a test opens the console. */
+interface OpenOptions extends BrowserContextOptions {
+  /** Whether nothing is read again by itself after 5 seconds or more: what changes, changes at once. */
+  withoutPolls?: boolean;
+}
+
+/** Runs in the page, before its own scripts. */
+function dropLongTimers(): void {
+  const original = globalThis.setTimeout;
+  const isShort = (ms = 0) => ms < 5_000;
+  const shortOnly = (run: () => void, ms?: number) => (isShort(ms) ? original(run, ms) : 0);
+  Object.assign(globalThis, { setTimeout: shortOnly });
+}
+
 /**
  * Opens the console, and waits for the view that the query names. Errors of the page, and what its own
  * policy refused, fail the test.
@@ -24,10 +38,11 @@ export async function openConsole(
   chromium: InChromium,
   receiver: RunningReceiver,
   query = '',
-  options: BrowserContextOptions = {},
+  { withoutPolls = false, ...options }: OpenOptions = {},
 ): Promise<Page> {
   const page = await chromium.page({ locale: 'en-GB', timezoneId: 'Europe/Oslo', ...options });
   page.setDefaultTimeout(30_000);
+  if (withoutPolls) await page.addInitScript(dropLongTimers);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {

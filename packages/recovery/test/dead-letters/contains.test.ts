@@ -51,8 +51,8 @@ it('a body that is no JSON is searched as text, and one of any depth in no time'
   expect(has('Ada', contentOf(bytes('{"name":"\\u0041da"}')))).toBe(true);
   const deep = contentOf(bytes(`${'['.repeat(5_000)}"Ada"${']'.repeat(5_000)}`));
   expect(has('ada', deep)).toBe(true);
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(has('+15550104477', '1 '.repeat(100_000))).toBe(false);
   expect(has('aa', 'a'.repeat(500_000))).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(process.cpuUsage(started).user).toBeLessThan(1_000_000); // microseconds
 });

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { createClient } from '@call-webhooks/client';
-import { serveLocally } from '@call-webhooks/contract-tests';
+import { serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import { status } from '@call-webhooks/recovery';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
@@ -18,6 +18,7 @@ type Resources = ReturnType<typeof testResources>;
 function forward(
   ports: readonly number[],
   refuse: (path: string) => boolean,
+  onAnswer: () => void,
 ): http.RequestListener {
   let turn = 0;
   return (request, response) => {
@@ -29,6 +30,7 @@ function forward(
     const port = ports[(turn += 1) % ports.length];
     const options = { host: '127.0.0.1', port, method, headers, path };
     const onward = http.request(options, (answer) => {
+      onAnswer();
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
@@ -65,7 +67,10 @@ export async function startService(
   const lines: Line[] = [];
   const gone = new Set<string>();
   const ports: number[] = [];
-  const proxy = own.add(await serveLocally(forward(ports, (path) => gone.has(path))));
+  /** How many deliveries the machines have answered. */
+  let answered = 0;
+  const onAnswer = () => (answered += 1);
+  const proxy = own.add(await serveLocally(forward(ports, (path) => gone.has(path), onAnswer)));
 
   const senders = new Map<string, Sender>();
   const secrets: Record<string, string[]> = {};
@@ -120,7 +125,15 @@ export async function startService(
       }
       return minutes;
     },
-    /** Until the machines have written their logs, which they do once a second. */
-    settle: () => new Promise((resolve) => setTimeout(resolve, 1_500)),
+    /** Until the log has every delivery that the machines have answered. They write it once a second. */
+    async settle(): Promise<void> {
+      const isWritten = async () => {
+        const lastMinute = Math.ceil(outside.now / MINUTE);
+        const minutes = await store.log?.counts('minutes', 0, lastMinute, 'outcome/');
+        const counts = [...(minutes?.values() ?? [])].flatMap((names) => Object.values(names));
+        return counts.reduce((sum, count) => sum + count, 0) >= answered;
+      };
+      await waitFor(isWritten, { every: 50 });
+    },
   };
 }

@@ -51,12 +51,12 @@ test('a slow Redis and a slow handler of version 2 are told apart', async () => 
 
   const slowStore = await slowOf('a', '1', 5, 600);
   expect(slowStore.storeMs).toBeGreaterThanOrEqual(1_200);
-  expect(slowStore.handler).toBeLessThan(300);
+  expect(slowStore.handler).toBeLessThan(slowStore.storeMs ?? 0);
   expect(slowStore.delivery).toBeGreaterThanOrEqual(1_200);
 
   const slowHandler = await slowOf('b', '2', 1_300, 0);
   expect(slowHandler.handler).toBeGreaterThanOrEqual(1_300);
-  expect(slowHandler.storeMs).toBeLessThan(300);
+  expect(slowHandler.storeMs).toBeLessThan(slowHandler.handler ?? 0);
   // Which version that was, and since when.
   const [process] = slowHandler.processes ?? [];
   expect(process).toMatchObject({ version: '2', ackWithin: 2_000 });

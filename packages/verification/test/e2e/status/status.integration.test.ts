@@ -57,7 +57,7 @@ test('a rule that is paused by a 404 is silent, and a dry run finds what it miss
   expect(attention).toMatchObject([
     { kind: 'silent', by: 'other-events', urgent: true, eventName: COMPLETED },
   ]);
-  expect(service.outside.now - pausedAt).toBeLessThanOrEqual(80 * 60_000);
+  expect(service.outside.now - pausedAt).toBeLessThanOrEqual(75 * 60_000);
   expect(attention[0]?.text).toContain('`call:started` arrived for');
   expect(events.map(({ eventName, state }) => [eventName, state])).toEqual([
     [COMPLETED, 'attention'],
