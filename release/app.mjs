@@ -64,7 +64,7 @@ export async function checkApp(folder, npmrc, command) {
     const delivered = stdout
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line).delivery);
+      .map((line) => JSON.parse(line).event);
     assert.deepEqual(delivered.map(({ eventName }) => eventName).sort(), EVENTS);
     assert.ok(delivered.every(({ state }) => state === 'acknowledged'));
     assert.deepEqual((await (await fetch(`${app}/seen`)).json()).sort(), EVENTS);

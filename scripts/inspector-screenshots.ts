@@ -70,7 +70,7 @@ async function open(options: BrowserContextOptions): Promise<Page> {
 }
 
 async function choose(page: Page, id: string): Promise<void> {
-  await page.locator(`.delivery[data-id="${id}"]`).click();
+  await page.locator(`.event-row[data-id="${id}"]`).click();
   await page.locator('.attempt details[open]').waitFor();
 }
 
@@ -97,7 +97,7 @@ try {
   await simulator.clock.advance('40s');
   simulator.calls.start({ calledName: 'Noor Haddad', calledNumber: '+15550123' });
   await simulator.clock.advance('4m');
-  const waiting = simulator.deliveries.list({ state: 'waiting' });
+  const waiting = simulator.events.list({ state: 'waiting' });
   const retried = waiting.find(({ attempts }) => attempts.length > 0)?._id ?? '';
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await open({ colorScheme });
@@ -110,7 +110,7 @@ try {
     await page.keyboard.press('Escape');
     await page.keyboard.press('2');
     await choose(page, retried);
-    await shoot(page, `delivery-${colorScheme}`, colorScheme === 'light');
+    await shoot(page, `event-${colorScheme}`, colorScheme === 'light');
     await page.context().close();
   }
 
@@ -119,7 +119,7 @@ try {
   simulator.rules.create({ trigger: 'call:started', name: 'Old CRM', scope, actions });
   simulator.calls.place();
   await simulator.clock.advance('5m');
-  const failed = simulator.deliveries.list({ state: 'failed' })[0]?._id ?? '';
+  const failed = simulator.events.list({ state: 'failed' })[0]?._id ?? '';
   for (const colorScheme of ['dark', 'light'] as const) {
     const page = await open({ colorScheme });
     await choose(page, failed);
@@ -130,7 +130,7 @@ try {
   const medium = await open({ viewport: { width: 1000, height: 760 } });
   await everyTab(medium, 'medium');
   await choose(medium, failed);
-  await shoot(medium, 'medium-delivery');
+  await shoot(medium, 'medium-event');
 
   for (const colorScheme of ['light', 'dark'] as const) {
     const narrow = await open({
@@ -142,7 +142,7 @@ try {
     await everyTab(narrow, `narrow-${colorScheme}`);
     await narrow.keyboard.press('1');
     await choose(narrow, failed);
-    await shoot(narrow, `narrow-${colorScheme}-delivery`);
+    await shoot(narrow, `narrow-${colorScheme}-event`);
   }
 } finally {
   await browser.close();

@@ -29,7 +29,7 @@ export async function checksOf(
       return bytes === 44 + (recording?.durationSeconds ?? 0) * 16_000;
     }),
   );
-  const repeated = simulator.deliveries.list().filter(({ copyOf }) => copyOf !== undefined);
+  const repeated = simulator.events.list().filter(({ copyOf }) => copyOf !== undefined);
   return [
     { what: 'events arrived twice', right: repeated.length >= calls.length },
     { what: 'the CRM failed, and was updated later', right: crm.counts.failed > 0 },

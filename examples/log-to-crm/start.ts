@@ -77,7 +77,7 @@ receiver = await start(receiver.port);
 await simulator.clock.runUntilIdle();
 
 title('All events are sent again, and the receiver is stopped.');
-for (const { _id } of simulator.deliveries.list()) simulator.deliveries.resend(_id);
+for (const { _id } of simulator.events.list()) simulator.events.resend(_id);
 await simulator.clock.runUntilIdle();
 await receiver.end('SIGTERM');
 

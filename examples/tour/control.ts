@@ -1,10 +1,10 @@
 import type {
   CallInput,
   ChaosSettings,
-  Delivery,
   PlacedCallInput,
   Rule,
   RuleInput,
+  WebhookEvent,
 } from '@call-webhooks/simulator';
 
 /** The part of the simulator's control API that the tour uses. */
@@ -40,10 +40,10 @@ export function controlOf(url: string) {
     /** @param by a duration, such as `15m` */
     advance: (by: string) => ask('POST', '/clock/advance', { by }),
     turnToNext: () => ask('POST', '/clock/next'),
-    /** Waits until no delivery is in flight. */
-    settled: () => ask('POST', '/deliveries/settled'),
-    /** The last hundred deliveries, without bodies. */
-    deliveries: () => ask<Pick<Delivery, '_id' | 'attempts'>[]>('GET', '/deliveries'),
-    delivery: (id: string) => ask<Delivery>('GET', `/deliveries/${id}`),
+    /** Waits until no attempt is in flight. */
+    settled: () => ask('POST', '/events/settled'),
+    /** The last hundred events, without bodies. */
+    events: () => ask<Pick<WebhookEvent, '_id' | 'attempts'>[]>('GET', '/events'),
+    event: (id: string) => ask<WebhookEvent>('GET', `/events/${id}`),
   };
 }

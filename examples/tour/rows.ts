@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from '@call-webhooks/simulator';
+import type { Attempt, WebhookEvent } from '@call-webhooks/simulator';
 import type { Control } from './control.ts';
 
 /** One request to the receiver, with its result. */
@@ -20,28 +20,28 @@ export function newRows(control: Control): () => Promise<Row[]> {
   const seen = new Set<string>();
   return async () => {
     const rows: Row[] = [];
-    for (const { _id, attempts } of await control.deliveries()) {
+    for (const { _id, attempts } of await control.events()) {
       const ofOne = (attempt: Attempt) => `${_id}/${String(attempt.number)}/${attempt.kind}`;
       if (attempts.every((attempt) => !attempt.response || seen.has(ofOne(attempt)))) continue;
-      const delivery = await control.delivery(_id);
-      for (const attempt of delivery.attempts) {
+      const event = await control.event(_id);
+      for (const attempt of event.attempts) {
         if (!attempt.response || seen.has(ofOne(attempt))) continue;
         seen.add(ofOne(attempt));
-        rows.push(rowOf(delivery, attempt));
+        rows.push(rowOf(event, attempt));
       }
     }
     return rows.sort((one, other) => one.at - other.at);
   };
 }
 
-function rowOf(delivery: Delivery, attempt: Attempt): Row {
+function rowOf(event: WebhookEvent, attempt: Attempt): Row {
   const { number, kind, chaos, startedAt, response, droppedResponse } = attempt;
-  const { eventName } = JSON.parse(delivery.body) as { eventName?: string };
+  const { eventName } = JSON.parse(event.body) as { eventName?: string };
   const done = kind === 'replay' ? [] : chaos.filter((mode) => mode !== 'replay');
   const notes = [
     ...(number > 1 ? [`attempt ${String(number)}`] : []),
     ...(kind === 'replay' ? ['replayed'] : []),
-    ...(delivery.copiedBy ? [words(delivery.copiedBy)] : []),
+    ...(event.copiedBy ? [words(event.copiedBy)] : []),
     ...done.map(words),
   ];
   const status = response?.kind === 'status' ? response.status : 0;
@@ -50,7 +50,7 @@ function rowOf(delivery: Delivery, attempt: Attempt): Row {
     what: [eventName ?? 'custom payload', ...notes].join(' · '),
     status,
     answer: `${textOf(droppedResponse ?? response)}${droppedResponse ? ', lost' : ''}`,
-    then: kind === 'replay' ? '' : whatNext(delivery, attempt),
+    then: kind === 'replay' ? '' : whatNext(event, attempt),
   };
 }
 
@@ -64,7 +64,7 @@ function textOf(answer: Attempt['response']): string {
   return `${String(answer.status)} ${outcome}`;
 }
 
-function whatNext({ nextAttemptAt }: Delivery, { result, endedAt = 0 }: Attempt): string {
+function whatNext({ nextAttemptAt }: WebhookEvent, { result, endedAt = 0 }: Attempt): string {
   if (result?.next === 'acknowledged') return 'acknowledged';
   if (result?.next === 'paused') return 'the rule is paused';
   return nextAttemptAt === undefined

@@ -68,7 +68,7 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   print(`A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, or when you press Enter.`);
   const { port } = new URL(service);
   const flag = port === '4777' ? '' : ` --simulator ${port}`;
-  print(`In another terminal: npm run cli -- deliveries list${flag}`);
+  print(`In another terminal: npm run cli -- events list${flag}`);
   print('Press Ctrl+C to stop.\n');
   const call = () => void control.placeCall({ durationSeconds: 3 }).catch(() => undefined);
   const calls = setInterval(call, CALL_EVERY_MS);

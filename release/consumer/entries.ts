@@ -14,7 +14,7 @@ import { callWebhooks as fastify } from '@call-webhooks/fastify';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as nextPages } from '@call-webhooks/next/pages';
 import { startSimulator } from '@call-webhooks/simulator';
-import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
+import type { WebhookEventSummary } from '@call-webhooks/simulator/control-api';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { callCompleted, deliver } from '@call-webhooks/testing';
 
@@ -33,10 +33,10 @@ typed<(typeof plugin)['receiver']>(false);
 typed<Parameters<typeof plugin>[0]>(false);
 typed<ReturnType<typeof next>['receiver']>(false);
 typed<ReturnType<typeof nextPages>['receiver']>(false);
-typed<Awaited<ReturnType<typeof startSimulator>>['deliveries']>(false);
+typed<Awaited<ReturnType<typeof startSimulator>>['events']>(false);
 typed<ReturnType<typeof createClient>['calls']>(false);
 typed<ReturnType<typeof createVectors>[number]>(false);
-typed<DeliverySummary>(false);
+typed<WebhookEventSummary>(false);
 typed<Parameters<typeof storeContractTests>[1]['without']>(false);
 typed<Awaited<ReturnType<typeof deliver>>['outcome']>(false);
 

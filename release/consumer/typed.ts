@@ -7,7 +7,7 @@ import {
 import { callWebhooks } from '@call-webhooks/express';
 import { instrument, type Telemetry } from '@call-webhooks/opentelemetry';
 import { redrive, type RedriveResult } from '@call-webhooks/recovery';
-import { startSimulator, type Delivery } from '@call-webhooks/simulator';
+import { startSimulator, type WebhookEvent } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import type Database from 'better-sqlite3';
 
@@ -30,10 +30,10 @@ export const redriven = (): Promise<RedriveResult> =>
 
 export const store = (db: Database.Database) => sqliteStore(db);
 
-export async function started(): Promise<Delivery[]> {
+export async function started(): Promise<WebhookEvent[]> {
   const simulator = await startSimulator({ clock: 'manual' });
   await simulator.clock.advance('1h');
-  return simulator.deliveries.list({ state: 'acknowledged' });
+  return simulator.events.list({ state: 'acknowledged' });
 }
 
 // @ts-expect-error a misspelled event name does not compile

@@ -21,13 +21,13 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       what: 'Trigger an event or a scenario',
       load: async () => (await import('./commands/trigger.ts')).triggerCommand,
     },
-    deliveries: {
-      what: 'List and inspect what the simulator sent',
-      load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
+    events: {
+      what: 'List and inspect the events that the simulator sent',
+      load: async () => (await import('./commands/simulator-events.ts')).simulatorEventsCommand,
     },
     resend: {
-      what: 'Send a delivery of the simulator again',
-      load: async () => (await import('./commands/deliveries.ts')).resendCommand,
+      what: 'Send an event of the simulator again',
+      load: async () => (await import('./commands/simulator-events.ts')).resendCommand,
     },
     clock: {
       what: "Show or advance the simulator's clock",
@@ -99,9 +99,9 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
     },
   },
   "Use the service's REST API:": {
-    events: {
-      what: 'List activity events',
-      load: async () => (await import('./commands/rest.ts')).eventsCommand,
+    activity: {
+      what: 'List the activity events of messages',
+      load: async () => (await import('./commands/rest.ts')).activityCommand,
     },
     calls: {
       what: 'List call records',

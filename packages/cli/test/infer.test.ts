@@ -207,7 +207,7 @@ describe('infer reads what other commands print', () => {
     const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
     printed.calls = (await run(['calls', '--all', '--json'], { env })).stdout;
     printed.listened = listener.stdout();
-    for (const { _id } of simulator.deliveries.list())
+    for (const { _id } of simulator.events.list())
       printed.shown += (await run(['deliveries', 'show', _id, '--json'], { env })).stdout;
     await simulator.close();
   });

@@ -28,7 +28,7 @@ test('trigger burst without --wait with a manual clock: all calls end, and are s
   const { code, stdout } = await cli('trigger', 'burst', '-n', '3');
   expect(code).toBe(0);
   expect(stdout.match(/triggered burst {2}call \S+/g)).toHaveLength(3);
-  await simulator.deliveries.settled();
+  await simulator.events.settled();
   expect(simulator.calls.list().map(({ state }) => state)).toEqual(['ended', 'ended', 'ended']);
   expect(target.received).toHaveLength(9);
   expect(simulator.clock.nextDueAt()).toBeUndefined();
@@ -48,7 +48,7 @@ describe('trigger --wait with a manual clock ends', () => {
     state.status = 500;
     const { code, stderr } = await cli('trigger', 'burst', '-n', '2', '--wait', '--retries');
     expect({ code, stderr }).toMatchObject({ code: 1 });
-    expect(simulator.deliveries.list().map(({ state: one }) => one)).not.toContain('waiting');
+    expect(simulator.events.list().map(({ state: one }) => one)).not.toContain('waiting');
   });
 
   test('for events that a paused rule holds, with --retries', async () => {
@@ -80,7 +80,7 @@ describe('trigger --wait with a manual clock ends', () => {
 test('resend with a manual clock ends, although chaos delays the copy or the receiver hangs', async () => {
   const { state, cli, simulator } = await setup();
   await cli('trigger', 'call:started', '--wait');
-  const { _id } = simulator.deliveries.list()[0]!;
+  const { _id } = simulator.events.list()[0]!;
   await cli('chaos', 'set', 'reorder=1');
   expect(await cli('resend', _id)).toMatchObject({ code: 0 });
   await cli('chaos', 'off');
@@ -117,14 +117,14 @@ describe('clock advance tells what ran', () => {
 
 test.each([
   ['calls'],
-  ['events'],
+  ['activity'],
   ['recording', 'some-call'],
   ['rotate', 'rule', 'action'],
   ['reconcile', '--since', '1h', '--to', '3000/hook', '--secret', SECRET],
   ['clock'],
   ['chaos'],
   ['rules'],
-  ['deliveries'],
+  ['events'],
   ['resend', '1f2e'],
   ['trigger', 'call'],
 ])('%s without a simulator is exit code 3', async (...argv) => {

@@ -39,7 +39,7 @@ async function failing() {
     });
   const call = simulator.calls.start({ ...PLANTED, recorded: false });
   simulator.calls.end(call._id);
-  await simulator.deliveries.settled();
+  await simulator.events.settled();
   // The log is written once a second.
   await until(async () => (await made.store.log?.read())?.rows.length === 2);
   return { ...made, simulator, callId: call._id };
@@ -99,11 +99,11 @@ describe('mcp', () => {
       letters: 1,
       command: `call-webhooks dead-letters redrive --cause ${cause} --to ${url}`,
     });
-    const { answer: sent } = await ask('simulator_deliveries', { callId });
-    expect(sent.deliveries).toHaveLength(2);
+    const { answer: sent } = await ask('simulator_events', { callId });
+    expect(sent.events).toHaveLength(2);
     const { answer: clock } = await ask('simulator_clock');
     expect(clock).toHaveProperty('mode');
-    const { attempts } = simulator.deliveries.list({ callId })[0]!;
+    const { attempts } = simulator.events.list({ callId })[0]!;
     const { headers, body } = attempts[0]!.request;
     const bodyBase64 = Buffer.from(`${body}\n`).toString('base64');
     const { answer: verified } = await ask('verify_signature', { headers, bodyBase64 });

@@ -58,24 +58,24 @@ test('trigger --wait says which receiver failed, why, and how to find the fix', 
   expect(where).toMatch(new RegExp(`^ {11}${url(1).replace('127.0.0.1:', '')} {2}retry in .+$`));
   expect(why).toBe('           No configured secret matches the signature of the raw body.');
   expect(fix).toBe('           To fix it: call-webhooks explain signature-mismatch');
-  expect(stderr).toContain('1 of 2 not acknowledged. Details: call-webhooks deliveries show');
+  expect(stderr).toContain('1 of 2 not acknowledged. Details: call-webhooks events show');
 });
 
-test('deliveries list and show name the receiver, the rule and the outcome', async () => {
-  const { stdout } = await see('deliveries', 'list');
+test('events list and show name the receiver, the rule and the outcome', async () => {
+  const { stdout } = await see('events', 'list');
   const [head, first, second] = stdout.split('\n');
   expect(head).toMatch(/^id +state +response +receiver +event/);
   expect(first).toMatch(/ acknowledged +200 handled /);
   expect(second).toMatch(/ waiting +401 signature-mismatch /);
   const [id = ''] = second?.split(/ {2,}/) ?? [];
-  const shown = await see('deliveries', 'show', id);
+  const shown = await see('events', 'show', id);
   expect(shown.stdout).toContain(`receiver  ${receivers[1]?.url ?? ''}`);
   expect(shown.stdout).toContain('To receiver 2 of 2');
   expect(shown.stdout).toContain('To fix it: call-webhooks explain signature-mismatch');
 });
 
-test('deliveries tail explains a failure once, and again after another one', async () => {
-  const tail = start(['deliveries', 'tail'], { env, terminal: true, columns: COLUMNS });
+test('events tail explains a failure once, and again after another one', async () => {
+  const tail = start(['events', 'tail'], { env, terminal: true, columns: COLUMNS });
   await tail.until('Watching');
   await see('trigger', 'call:started', '--wait', '-n', '2');
   await tail.until(/(401 signature-mismatch[^]*){2}retry in/);
@@ -86,7 +86,7 @@ test('deliveries tail explains a failure once, and again after another one', asy
 });
 
 test('with --wide nothing is cut', async () => {
-  const { stdout } = await run(['deliveries', 'list', '--wide'], {
+  const { stdout } = await run(['events', 'list', '--wide'], {
     env,
     terminal: true,
     columns: COLUMNS,
@@ -119,8 +119,8 @@ test('simulate prints secrets and addresses whole, to be copied', async () => {
   expect(simulate.stderr()).toContain(url);
 });
 
-test('deliveries list says when there are more, and how to see them', async () => {
-  const { stderr } = await see('deliveries', 'list', '-n', '2');
+test('events list says when there are more, and how to see them', async () => {
+  const { stderr } = await see('events', 'list', '-n', '2');
   expect(stderr).toBe(
     'The terminal is too narrow for: attempts, created, rule. To see them: --wide\nThese are the latest 2. For more: --limit 20\n',
   );
@@ -148,7 +148,7 @@ test.each([
   [['explain']],
   [['explain', 'missing-header']],
   [['explain', 'ECONNREFUSED']],
-  [['events']],
+  [['activity']],
   [['rules', 'pause', 'nosuch']],
   [['rotate', 'a', 'b']],
   [['help', 'nosuch']],
@@ -172,11 +172,11 @@ test('check says that a receiver fails at everything', async () => {
   expect(stderr).toContain('The receiver responds 500 to everything, so nothing could be tested.');
 });
 
-test('deliveries list takes one line each, also for the longest event and outcome', async () => {
+test('events list takes one line each, also for the longest event and outcome', async () => {
   const [, refusing] = receivers;
   simulator.rules.setRecordingWebhook({ url: refusing?.url ?? '' });
   await see('trigger', 'call:recording-available', '--wait');
-  const { stdout } = await see('deliveries', 'list');
+  const { stdout } = await see('events', 'list');
   const [, port = ''] = url(1).split(':');
   for (const line of stdout.split('\n').filter(Boolean).slice(1))
     expect(line).toMatch(/^[\da-f]{8} .* \d+\/hook +call:/);

@@ -37,7 +37,7 @@ describe('help', () => {
     [['help', '--help']],
     [['rules', 'help']],
     [['rules', 'help', '--help']],
-    [['events', 'to:example.com', '--help']],
+    [['activity', 'to:example.com', '--help']],
   ])('%j', async (argv) => {
     expect(await run(argv)).toMatchObject({ code: 0, stderr: '' });
   });
@@ -67,7 +67,7 @@ test('only the command that is asked for is loaded, so that --help starts quickl
 describe('bad input is exit code 2, with a fix on stderr', () => {
   test.each([
     [['triger'], 'Did you mean trigger?'],
-    [['deliveries', 'lst'], 'Did you mean list?'],
+    [['events', 'lst'], 'Did you mean list?'],
     [['rules', 'paus', '5f02'], 'Did you mean pause?'],
     [['chaos', 'nosuch'], 'List the commands: call-webhooks chaos --help'],
     [['simulate', '--prot', '1'], 'Did you mean --port?'],
@@ -77,24 +77,24 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['send', 'call:completed', '--to', '3000'], 'CALL_WEBHOOK_SECRET'],
     [['send', 'call:completed', '--to', '3000', '--secret', 'whsec_abc'], 'too short'],
     [['listen', '--respond', '404'], 'pause'],
-    [['events', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
-    [['events', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],
-    [['events', '--base-url', 'ftp://x', '--api-token', 'x'], 'fix:   Check the service'],
-    [['deliveries', 'list', '--simulator', 'http://example.com'], 'this machine'],
+    [['activity', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
+    [['activity', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],
+    [['activity', '--base-url', 'ftp://x', '--api-token', 'x'], 'fix:   Check the service'],
+    [['events', 'list', '--simulator', 'http://example.com'], 'this machine'],
     [['clock', 'advance', '5'], '5 has no unit'],
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
     [['trigger', 'cal:started'], 'Did you mean call:started?'],
-    [['deliveries', 'show'], 'Usage: call-webhooks deliveries show [options] <id>'],
+    [['events', 'show'], 'Usage: call-webhooks events show [options] <id>'],
     [['help', 'nosuch'], 'List the commands: call-webhooks --help'],
     [['help', 'rules', 'paus'], 'Did you mean pause?'],
     [['nosuch', '--help'], 'List the commands: call-webhooks --help'],
     [['triger', '-h'], 'Did you mean trigger?'],
     [['--json', 'rules', 'paus', '--help'], 'Did you mean pause?'],
     [['rules', 'help', 'paus'], 'Did you mean pause?'],
-    [['deliveries', 'list', '--state', 'lost'], 'Use one of: waiting, in-flight'],
-    [['deliveries', 'list', '-n', '0'], 'Example: --limit 1'],
-    [['deliveries', 'list', 'x'], 'Usage: call-webhooks deliveries list'],
-    [['deliveries', 'list', '--limit'], 'Add -n, --limit <number>.'],
+    [['events', 'list', '--state', 'lost'], 'Use one of: waiting, in-flight'],
+    [['events', 'list', '-n', '0'], 'Example: --limit 1'],
+    [['events', 'list', 'x'], 'Usage: call-webhooks events list'],
+    [['events', 'list', '--limit'], 'Add -n, --limit <number>.'],
     [['rules', 'create'], 'Add --url <url>.'],
     [['simulate', '--clock', 'fast'], 'Use one of: real, manual.'],
     [['sign', '--secret', SECRET], 'standard input'],
@@ -112,7 +112,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     expect(stderr).toContain('Usage: call-webhooks dead-letters');
   });
 
-  test.each([['rules'], ['deliveries'], ['clock'], ['chaos']])(
+  test.each([['rules'], ['events'], ['clock'], ['chaos']])(
     '%s without a command shows what there is, and takes --simulator',
     async (group) => {
       const { code, stderr } = await run([group, '--simulator', '1']);

@@ -40,8 +40,7 @@ test('sends the missed events to a receiver in another process, which runs each 
 
   // A late webhook is a duplicate.
   simulator.rules.resume(rule._id);
-  for (const { _id } of simulator.deliveries.list({ state: 'dropped' }))
-    simulator.deliveries.resend(_id);
+  for (const { _id } of simulator.events.list({ state: 'dropped' })) simulator.events.resend(_id);
   await simulator.clock.runUntilIdle();
   expect(receiver.runs).toHaveLength(30);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SECRET } from './support/receiver.ts';
 import { run, start, type Run } from './support/run.ts';
 
-const REST = ['events', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
+const REST = ['activity', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
 
 /**
  * Nothing listens at the addresses of the receiver, another simulator and the service. A port that
@@ -31,14 +31,14 @@ afterAll(async () => {
 const cli = (...argv: string[]) => run(argv, { env });
 
 describe('no receiver', () => {
-  test('a failed delivery of the simulator is exit code 1: it will be retried', async () => {
+  test('a failed event of the simulator is exit code 1: it will be retried', async () => {
     const { code, stdout } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
     expect(stdout).toMatch(/ECONNREFUSED .+ retry in/);
   });
 
   test('resend is exit code 1, as the simulator sends it', async () => {
-    const [last] = (await cli('deliveries', 'list', '-n', '1', '--json')).records();
+    const [last] = (await cli('events', 'list', '-n', '1', '--json')).records();
     const { code, stdout } = await cli('resend', String(last?.['_id']));
     expect(code).toBe(1);
     expect(stdout).toContain('ECONNREFUSED');
@@ -57,9 +57,9 @@ describe('no simulator', () => {
     'trigger call',
     'trigger call --wait',
     'trigger rotation',
-    'deliveries list',
-    'deliveries show 1',
-    'deliveries tail',
+    'events list',
+    'events show 1',
+    'events tail',
     'resend 1',
     'clock show',
     'clock advance 6m',
@@ -87,7 +87,7 @@ describe('no simulator', () => {
     const other = start(['simulate', '--port', '0', '--json']);
     await other.until('"ready"');
     const { url } = JSON.parse(other.stdout()) as { url: string };
-    const tail = start(['deliveries', 'tail', '--simulator', url]);
+    const tail = start(['events', 'tail', '--simulator', url]);
     await tail.until('Watching');
     other.stop();
     expect(await tail.code).toBe(3);

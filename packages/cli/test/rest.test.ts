@@ -28,9 +28,9 @@ const cli = (...argv: string[]) => run(argv, { env });
 
 describe('without the URL of a service', () => {
   test('the running simulator is asked, whose API token needs no flag', async () => {
-    const named = await run(['events', '--all', '--json', '--simulator', simulator.url]);
+    const named = await run(['activity', '--all', '--json', '--simulator', simulator.url]);
     expect(named.records()).toHaveLength(3);
-    const found = await run(['events', '--json'], {
+    const found = await run(['activity', '--json'], {
       env: { CALL_WEBHOOKS_SIMULATOR: simulator.url },
     });
     expect(found.records()).toHaveLength(2);
@@ -49,38 +49,38 @@ describe('without the URL of a service', () => {
   });
 });
 
-describe('events', () => {
+describe('activity', () => {
   test('prints one page and the cursor of the next', async () => {
-    const { code, stdout, stderr } = await cli('events');
+    const { code, stdout, stderr } = await cli('activity');
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(3);
     expect(stdout).toMatch(/^time +action +recipient/);
     expect(stdout).not.toContain('\u001b');
     const [, cursor = ''] = /--next (\S+)/.exec(stderr) ?? [];
-    expect((await cli('events', '--next', cursor, '--json')).records()).toHaveLength(1);
+    expect((await cli('activity', '--next', cursor, '--json')).records()).toHaveLength(1);
   });
 
   test('prints all pages as JSON', async () => {
-    const { records } = await cli('events', '--all', '--json');
+    const { records } = await cli('activity', '--all', '--json');
     expect(records().map(({ action }) => action)).toEqual(['opened', 'opened', 'opened']);
   });
 
   test('the search is the argument, sent as it is written', async () => {
-    expect((await cli('events', 'type:opened', '--all', '--json')).records()).toHaveLength(3);
-    expect((await cli('events', '"first"', '--json')).records()).toHaveLength(1);
-    expect((await cli('events', 'third', 'type:opened', '--json')).records()).toHaveLength(1);
-    const none = await cli('events', 'type:clicked');
+    expect((await cli('activity', 'type:opened', '--all', '--json')).records()).toHaveLength(3);
+    expect((await cli('activity', '"first"', '--json')).records()).toHaveLength(1);
+    expect((await cli('activity', 'third', 'type:opened', '--json')).records()).toHaveLength(1);
+    const none = await cli('activity', 'type:clicked');
     expect(none).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('No events'),
+      stderr: expect.stringContaining('No activity events'),
     });
   });
 
   test.each(['since:2026-01-01 since:2026-01-02', 'type:opend', '"first" type:opened'])(
     'a search that is none is exit code 2: %s',
     async (search) => {
-      const { code, stderr } = await cli('events', search);
+      const { code, stderr } = await cli('activity', search);
       expect(code).toBe(2);
       expect(stderr).toContain('GET /v1/events responded with status 400');
     },
@@ -113,7 +113,7 @@ describe('calls and recordings', () => {
 
 describe('the token', () => {
   test('a wrong token is named as the cause, and never shown', async () => {
-    const { code, stdout, stderr } = await cli('events', '--api-token', 'wrong-token');
+    const { code, stdout, stderr } = await cli('activity', '--api-token', 'wrong-token');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr.replace(/\s+/g, ' ')).toContain('the API token is wrong or missing');
     expect(stderr).toContain('CALL_WEBHOOKS_API_TOKEN');
@@ -121,7 +121,7 @@ describe('the token', () => {
   });
 
   test('is not sent over plain http', async () => {
-    const { code, stderr } = await cli('events', '--base-url', 'http://service.example');
+    const { code, stderr } = await cli('activity', '--base-url', 'http://service.example');
     expect(code).toBe(2);
     expect(stderr).toContain('http://service.example is plain http');
     expect(stderr).toContain('Use https.');
@@ -132,7 +132,7 @@ describe('the token', () => {
     const path = join(folder, 'token');
     writeFileSync(path, `${TOKEN}\n`);
     const given = { env: { CALL_WEBHOOKS_BASE_URL: simulator.url } };
-    expect((await run(['events', '--api-token-file', path], given)).code).toBe(0);
+    expect((await run(['activity', '--api-token-file', path], given)).code).toBe(0);
   });
 });
 
@@ -198,7 +198,7 @@ describe('rotate', () => {
 test('an invalid response of the service is exit code 3', async () => {
   const nonsense = await receiver(() => ({ status: 200, body: '<html>' }));
   const { code, stderr } = await cli(
-    'events',
+    'activity',
     '--base-url',
     `http://127.0.0.1:${String(nonsense.port)}`,
   );

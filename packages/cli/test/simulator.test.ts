@@ -62,9 +62,9 @@ describe('trigger', () => {
     'waits for %s alone',
     async (name) => {
       const sent = (await records('trigger', name, '--wait')) as {
-        delivery: { eventName: string; state: string };
+        event: { eventName: string; state: string };
       }[];
-      expect(sent.map(({ delivery }) => delivery)).toMatchObject([
+      expect(sent.map(({ event }) => event)).toMatchObject([
         { eventName: name, state: 'acknowledged' },
       ]);
     },
@@ -75,11 +75,11 @@ describe('trigger', () => {
     const { code, stdout, stderr } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
     expect(stdout).toMatch(/500 .+ retry in [\d.]+ s/);
-    expect(stderr).toContain('deliveries show');
+    expect(stderr).toContain('events show');
     status = 200;
-    expect((await records('deliveries', 'list', '--state', 'waiting')).length).toBe(1);
+    expect((await records('events', 'list', '--state', 'waiting')).length).toBe(1);
     expect((await cli('clock', 'advance', '15s')).code).toBe(0);
-    expect(await records('deliveries', 'list', '--state', 'waiting')).toEqual([]);
+    expect(await records('events', 'list', '--state', 'waiting')).toEqual([]);
   });
 
   test('without an argument all are listed, and unknown fields of a call are refused', async () => {
@@ -119,16 +119,16 @@ describe('--field-name', () => {
   });
 });
 
-describe('deliveries and resend', () => {
+describe('events and resend', () => {
   test('list, show by the beginning of an id, and tail', async () => {
-    const tail = start(['deliveries', 'tail', '--json'], { env });
+    const tail = start(['events', 'tail', '--json'], { env });
     await tail.until('"ready"');
     await cli('trigger', 'call:started', '--wait');
-    const { stderr } = await cli('deliveries', 'list', '-n', '1');
+    const { stderr } = await cli('events', 'list', '-n', '1');
     expect(stderr).toContain('These are the latest 1. For more: --limit 10');
-    const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
+    const [last] = (await records('events', 'list', '-n', '1')) as { _id: string }[];
     const id = String(last?._id);
-    const { stdout } = await cli('deliveries', 'show', id.slice(0, 10));
+    const { stdout } = await cli('events', 'show', id.slice(0, 10));
     expect(stdout).toContain('X-Service-Signature');
     expect(stdout).toContain('"eventName": "call:started"');
     await cli('resend', id);
@@ -136,10 +136,10 @@ describe('deliveries and resend', () => {
     tail.stop();
     expect(await tail.code).toBe(130);
     const callId = String((last as { callId?: string }).callId);
-    const ofCall = await records('deliveries', 'list', '--call', callId.slice(0, 8), '-n', '1');
+    const ofCall = await records('events', 'list', '--call', callId.slice(0, 8), '-n', '1');
     expect(ofCall).toMatchObject([{ callId }]);
-    expect((await cli('deliveries', 'show', 'zzz')).code).toBe(2);
-    expect((await cli('deliveries', 'list', '--state', 'lost')).code).toBe(2);
+    expect((await cli('events', 'show', 'zzz')).code).toBe(2);
+    expect((await cli('events', 'list', '--state', 'lost')).code).toBe(2);
   });
 });
 
@@ -147,7 +147,7 @@ describe('rules, chaos and the clock', () => {
   test('a 404 pauses the rule, which drops what waits, and resume resumes it', async () => {
     status = 500;
     const [waiting] = (await records('trigger', 'call:started', '--wait')) as {
-      delivery: { _id: string };
+      event: { _id: string };
     }[];
     status = 404;
     const { code, stdout } = await cli('trigger', 'call:started', '--wait');
@@ -155,7 +155,7 @@ describe('rules, chaos and the clock', () => {
     expect(stdout).toContain('404: the rule is paused');
     status = 200;
     await simulator.until('"pauseReason":"responded-404"');
-    const shown = await cli('deliveries', 'show', String(waiting?.delivery._id));
+    const shown = await cli('events', 'show', String(waiting?.event._id));
     expect(shown.stdout).toMatch(/^attempt 1 .* dropped: the rule is paused$/m);
     const paused = (await records('rules', 'list')).find(({ state }) => state === 'paused');
     const dropped = await cli('trigger', 'call:started', '--wait');

@@ -35,7 +35,7 @@ test('in cron: 0 while all is well, 1 before the rule is paused, 3 if nobody can
   const place = async (time: string) => {
     simulator.calls.place({ durationSeconds: 20, recorded: false });
     await simulator.clock.advance(time);
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
   };
   const logged = (count: number) =>
     waitFor(async () => ((await made.store.log?.read())?.rows.length ?? 0) >= count);

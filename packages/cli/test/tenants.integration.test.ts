@@ -26,10 +26,10 @@ async function acme() {
     for (let made = 0; made < count; made++)
       simulator.calls.place({ durationSeconds: 20, recorded: false });
     await simulator.clock.advance('2m');
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
   };
   await place(3);
-  const [handled] = simulator.deliveries.list();
+  const [handled] = simulator.events.list();
   await waitFor(async () => (await made.store.log?.read())?.rows.length === 3);
   const env = {
     ...made.env,

@@ -122,7 +122,7 @@ describe('the simulator', () => {
         simulator.rules.forwardTo(receiver.origin);
         simulator.calls.place(call);
         await simulator.clock.advance('2h');
-        const sent = simulator.deliveries.list();
+        const sent = simulator.events.list();
         expect(sent.length).toBeGreaterThan(0);
         for (const { body, eventName } of sent) {
           names.add(eventName);

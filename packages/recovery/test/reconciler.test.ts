@@ -313,7 +313,7 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
     for (let made = 0; made < count; made++)
       simulator.calls.place({ durationSeconds: 20, recorded: false });
     await simulator.clock.advance('2m');
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
   };
   await simulator.clock.advance('10m'); // the store knows nothing from before
   await place(10);
@@ -349,9 +349,9 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
     skipped: 0,
   });
   simulator.rules.resume(rule._id);
-  const late = simulator.deliveries.list({ state: 'dropped' });
+  const late = simulator.events.list({ state: 'dropped' });
   expect(late.length).toBeGreaterThanOrEqual(MISSED - 1);
-  for (const { _id } of late) simulator.deliveries.resend(_id);
+  for (const { _id } of late) simulator.events.resend(_id);
   await simulator.clock.runUntilIdle();
 
   const calls = simulator.calls.list().map(({ _id }) => _id);

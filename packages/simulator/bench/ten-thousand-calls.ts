@@ -1,4 +1,4 @@
-// 10,000 calls through the simulator in one run: 30,000 deliveries over real HTTP to a receiver in
+// 10,000 calls through the simulator in one run: 30,000 events over real HTTP to a receiver in
 // a process of its own. Prints how long it took, and how much memory it needed at most.
 // Usage: npm run bench -w @call-webhooks/simulator [-- calls]
 import { fork } from 'node:child_process';
@@ -22,17 +22,17 @@ await simulator.clock.runUntilIdle();
 
 const seconds = (performance.now() - started) / 1_000;
 const { user, system } = process.cpuUsage(cpuBefore);
-const { acknowledged = 0 } = simulator.deliveries.counts();
+const { acknowledged = 0 } = simulator.events.counts();
 receiver.send('how many?');
 const [{ received }] = (await once(receiver, 'message')) as [{ received: number }];
 receiver.disconnect();
 await simulator.close();
 
 console.log(`calls          ${String(calls)}`);
-console.log(`deliveries     ${String(acknowledged)} acknowledged, ${String(received)} received`);
+console.log(`events     ${String(acknowledged)} acknowledged, ${String(received)} received`);
 console.log(`time           ${seconds.toFixed(1)} s`);
 console.log(`CPU            ${((user + system) / 1e6).toFixed(1)} s of the simulator's process`);
-console.log(`a second       ${(acknowledged / seconds).toFixed(0)} deliveries`);
+console.log(`a second       ${(acknowledged / seconds).toFixed(0)} events`);
 console.log(
   `memory         ${megabytes(before)} before, ${megabytes(process.resourceUsage().maxRSS * 1_024)} at most`,
 );

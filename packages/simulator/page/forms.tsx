@@ -64,7 +64,7 @@ export const openResetDialog = (): void =>
     title: 'Reset the simulator?',
     go: 'Reset',
     danger: true,
-    content: <p>This removes all rules, secrets, calls, deliveries, emails and messages.</p>,
+    content: <p>This removes all rules, secrets, calls, events, emails and messages.</p>,
     async run() {
       store.select(undefined); // before it is gone
       await callApi('POST', '/reset');

@@ -14,7 +14,7 @@ import {
   type Tab,
 } from '@call-webhooks/ui';
 import { render } from 'preact';
-import { Deliveries } from './deliveries/deliveries.tsx';
+import { Events } from './events/events.tsx';
 import { Detail, focusDetail } from './detail/detail.tsx';
 import { openCallDialog } from './forms.tsx';
 import { CallsPanel, OutboxPanel } from './panels/calls-panel.tsx';
@@ -31,17 +31,17 @@ const step = (by: 1 | -1) => () => {
 
 const shortcuts: Shortcut[] = [
   { key: 'c', does: 'Place a call', run: openCallDialog },
-  { key: 'j', does: 'Next delivery', run: step(1) },
-  { key: 'k', does: 'Previous delivery', run: step(-1) },
+  { key: 'j', does: 'Next event', run: step(1) },
+  { key: 'k', does: 'Previous event', run: step(-1) },
   {
     key: 'r',
-    does: 'Resend the selected delivery',
+    does: 'Resend the selected event',
     run() {
       const { selected } = store;
       return selected === undefined ? undefined : attempt(() => resend(selected));
     },
   },
-  { key: 'Escape', does: 'Close the selected delivery', run: () => choose(undefined) },
+  { key: 'Escape', does: 'Close the selected event', run: () => choose(undefined) },
   {
     key: 'n',
     does: 'Advance the clock to the next due time',
@@ -55,7 +55,7 @@ const shortcuts: Shortcut[] = [
   { key: 'i', does: 'Advance the clock until idle', run: () => attempt(ADVANCE.untilIdle) },
   {
     key: '/',
-    does: 'Search the deliveries',
+    does: 'Search the events',
     run: () => document.getElementById('search')?.focus(),
   },
   ...SECTIONS.map((section, index) => ({
@@ -64,7 +64,7 @@ const shortcuts: Shortcut[] = [
     run() {
       store.show(section);
       draw(); // now, so that the next key finds the section
-      const id = section === 'deliveries' ? 'timeline' : `tab-${section}`;
+      const id = section === 'events' ? 'timeline' : `tab-${section}`;
       document.getElementById(id)?.focus({ preventScroll: true });
     },
   })),
@@ -72,10 +72,10 @@ const shortcuts: Shortcut[] = [
   { key: '?', does: 'Show this list', run: showHelp },
 ];
 
-/** What the browser does by itself: a delivery is a button. */
+/** What the browser does by itself: an event is a button. */
 const enter: Shortcut = {
   key: 'Enter',
-  does: 'Go to the details of the delivery',
+  does: 'Go to the details of the event',
   run: () => undefined,
 };
 
@@ -90,7 +90,7 @@ function App() {
   return (
     <div class="app" data-section={section} data-detail={selected === undefined ? undefined : ''}>
       <a class="skip" href="#timeline">
-        Skip to the deliveries
+        Skip to the events
       </a>
       <Top showHelp={showHelp} />
       <main>
@@ -114,7 +114,7 @@ function App() {
             <ChaosPanel />
           </TabPanel>
         </div>
-        <Deliveries onChoose={chooseRow} />
+        <Events onChoose={chooseRow} />
         {selected !== undefined && <Detail id={selected} />}
       </main>
       <Notices />
@@ -131,9 +131,9 @@ function tabs(): Tab<Section>[] {
   const { rules, counts, chaos } = store.state;
   const paused = rules.filter(({ state }) => state === 'paused').length;
   const modes = Object.values(chaos).filter((probability) => probability > 0).length;
-  const deliveries = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
+  const events = Object.values(counts.events).reduce((sum, count) => sum + count, 0);
   return [
-    { id: 'deliveries', label: 'Deliveries', count: deliveries },
+    { id: 'events', label: 'Events', count: events },
     {
       id: 'rules',
       label: 'Rules',

@@ -83,18 +83,18 @@ const ATTEMPT_MODES: readonly ChaosMode[] = [
 /** Modes that cannot make an attempt fail. */
 const HARMLESS_MODES: readonly ChaosMode[] = ['slowBody', 'replay'];
 
-/** What chaos does to a new delivery. */
-export interface DeliveryPlan {
-  /** Milliseconds by which the delivery is delayed, so that later ones overtake it. */
+/** What chaos does to a new event. */
+export interface EventPlan {
+  /** Milliseconds by which the event is delayed, so that later ones overtake it. */
   readonly delayMs: number;
-  /** Extra copies, and how many milliseconds after the delivery each is sent. */
+  /** Extra copies, and how many milliseconds after the event each is sent. */
   readonly copies: readonly { by: 'duplicate' | 'concurrentDuplicates'; afterMs: number }[];
 }
 
-/** Plans the chaos of a delivery. The same seed, settings and id give the same plan. */
-export function planDelivery(random: SeededRandom, chaos: ChaosSettings, id: string): DeliveryPlan {
+/** Plans the chaos of an event. The same seed, settings and id give the same plan. */
+export function planEvent(random: SeededRandom, chaos: ChaosSettings, id: string): EventPlan {
   const applies = (mode: keyof ChaosSettings) => random.chance(chaos[mode], mode, id);
-  const copies: DeliveryPlan['copies'][number][] = [];
+  const copies: EventPlan['copies'][number][] = [];
   if (applies('duplicate'))
     copies.push({
       by: 'duplicate',

@@ -7,10 +7,10 @@ export type {
   Attempt,
   AttemptResponse,
   AttemptResult,
-  Delivery,
-  DeliveryState,
+  WebhookEvent,
+  WebhookEventState,
   FailureReason,
-} from './deliveries/delivery.ts';
+} from './events/webhook-event.ts';
 export type { Mail } from './outbox.ts';
 export type { ActionChanges, ActionInput, RuleInput } from './rules/rules.ts';
 export type { Action, EventName, PauseReason, Rule, RuleTrigger } from './rules/rule.ts';
@@ -19,8 +19,8 @@ export type {
   ChangesView,
   ClockView,
   CountsView,
-  DeliverySummary,
-  DeliveryView,
+  WebhookEventSummary,
+  WebhookEventView,
   OutcomesView,
   PolicyView,
   SecretsView,

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export type SimulatorErrorCode =
   /** An option or an argument is invalid. */
   | 'invalid-input'
-  /** No rule, action, call, delivery or message has this id. */
+  /** No rule, action, call, event or message has this id. */
   | 'not-found'
   /** The state of the record does not allow it: the call has already ended, for example. */
   | 'conflict'

@@ -1,4 +1,4 @@
-export { startSimulator, type Deliveries, type Simulator } from './simulator.ts';
+export { startSimulator, type WebhookEvents, type Simulator } from './simulator.ts';
 export type { SimulatorOptions } from './options.ts';
 export { SimulatorError, type SimulatorErrorCode } from './errors.ts';
 export type * from './control-api.ts';
@@ -6,8 +6,8 @@ export type { Clock, ClockMode, Duration } from './clock/clock.ts';
 export type { Rules } from './rules/rules.ts';
 export type { ActionSecret, Secrets } from './rules/secrets.ts';
 export type { Calls } from './calls/calls.ts';
-export type { DeliveryFilter } from './deliveries/log.ts';
-export type { TlsOptions } from './deliveries/sender.ts';
+export type { WebhookEventFilter } from './events/log.ts';
+export type { TlsOptions } from './events/sender.ts';
 export { CHAOS_MODES, type Chaos } from './chaos.ts';
 export type { Outbox } from './outbox.ts';
 export {

@@ -6,7 +6,7 @@ import { FIELD_NAMES } from './calls/field-names.ts';
 import { DEFAULT_WORKSPACE, type Workspace } from './activity/directory.ts';
 import { CHAOS, type ChaosSettings } from './chaos.ts';
 import { duration, type ClockMode, type Duration } from './clock/clock.ts';
-import type { TlsOptions } from './deliveries/sender.ts';
+import type { TlsOptions } from './events/sender.ts';
 import { anyObject, checked, flag, numberFrom, text, whole } from './errors.ts';
 
 /**
@@ -31,7 +31,7 @@ export interface SimulatorOptions {
    */
   retryJitter?: number | undefined;
   /**
-   * Attempts of a delivery, including the first: 6 by default.
+   * Attempts of an event, including the first: 6 by default.
    * @guess Number of retries
    */
   maxAttempts?: number | undefined;
@@ -75,8 +75,8 @@ export interface SimulatorOptions {
   /** Real milliseconds that the clock waits for a receiver before it advances: 1,000 by default. */
   patience?: number | undefined;
   /**
-   * How many deliveries, calls, emails, messages and activities are kept, of each kind: 100,000 by
-   * default. Beyond it, the oldest ones are removed. A delivery that has yet to be sent, and a call that
+   * How many events, calls, emails, messages and activities are kept, of each kind: 100,000 by
+   * default. Beyond it, the oldest ones are removed. An event that has yet to be sent, and a call that
    * goes on or waits for its recording, are kept.
    */
   keepRecords?: number | undefined;

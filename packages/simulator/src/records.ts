@@ -3,7 +3,7 @@ import { SimulatorError } from './errors.ts';
 /** A change of a record. Ask the record's owner for its current state. */
 export interface Change {
   readonly kind:
-    'rule' | 'call' | 'delivery' | 'mail' | 'message' | 'clock' | 'chaos' | 'secret' | 'reset';
+    'rule' | 'call' | 'event' | 'mail' | 'message' | 'clock' | 'chaos' | 'secret' | 'reset';
   /** The `_id` of the record. Absent for kinds with a single record. */
   readonly id?: string;
 }

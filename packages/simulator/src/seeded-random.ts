@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Random values from a seed. Each value depends on the seed and on its purpose (`'retry', deliveryId,
+ * Random values from a seed. Each value depends on the seed and on its purpose (`'retry', eventId,
  * attempt`), never on earlier values. The order in which receivers respond therefore changes nothing.
  */
 export class SeededRandom {

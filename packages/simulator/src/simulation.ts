@@ -4,10 +4,10 @@ import { Calls } from './calls/calls.ts';
 import { Chaos } from './chaos.ts';
 import { SimulatorClock } from './clock/clock.ts';
 import { InFlightRequests } from './clock/in-flight-requests.ts';
-import { EventDispatcher } from './deliveries/dispatcher.ts';
-import { DeliveryLog } from './deliveries/log.ts';
-import { DeliveryScheduler } from './deliveries/scheduler.ts';
-import { httpSender, type Send } from './deliveries/sender.ts';
+import { EventDispatcher } from './events/dispatcher.ts';
+import { EventLog } from './events/log.ts';
+import { EventScheduler } from './events/scheduler.ts';
+import { httpSender, type Send } from './events/sender.ts';
 import type { Settings } from './options.ts';
 import { Outbox } from './outbox.ts';
 import { ChangeEmitter } from './records.ts';
@@ -16,8 +16,8 @@ import { Secrets } from './rules/secrets.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 /**
- * The service without its HTTP API: calls cause events, rules turn them into deliveries, the
- * scheduler sends those to their receivers, and the clock drives everything.
+ * The service without its HTTP API: calls fire rules, the dispatcher makes an event for each of their
+ * actions, the scheduler delivers the events to their receivers, and the clock drives everything.
  */
 export class Simulation {
   readonly settings: Settings;
@@ -30,9 +30,9 @@ export class Simulation {
   readonly secrets: Secrets;
   readonly rules: Rules;
   readonly outbox: Outbox;
-  readonly log: DeliveryLog;
+  readonly log: EventLog;
   readonly send: Send;
-  readonly scheduler: DeliveryScheduler;
+  readonly scheduler: EventScheduler;
   readonly dispatcher: EventDispatcher;
   readonly calls: Calls;
   readonly messages: Messages;
@@ -50,11 +50,11 @@ export class Simulation {
     );
     this.chaos = new Chaos(changes, settings.chaos);
     this.secrets = new Secrets(this.random, changes);
-    this.log = new DeliveryLog(changes, settings.keepRecords);
+    this.log = new EventLog(changes, settings.keepRecords);
     this.send = httpSender(settings.tls);
     this.rules = new Rules(this);
     this.outbox = new Outbox(this);
-    this.scheduler = new DeliveryScheduler(this);
+    this.scheduler = new EventScheduler(this);
     this.dispatcher = new EventDispatcher(this);
     this.calls = new Calls(this);
     this.messages = new Messages(this);

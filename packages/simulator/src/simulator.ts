@@ -4,8 +4,8 @@ import type { Messages } from './activity/messages.ts';
 import type { Calls } from './calls/calls.ts';
 import type { Chaos } from './chaos.ts';
 import type { Clock } from './clock/clock.ts';
-import type { Delivery, DeliveryState } from './deliveries/delivery.ts';
-import type { DeliveryFilter } from './deliveries/log.ts';
+import type { WebhookEvent, WebhookEventState } from './events/webhook-event.ts';
+import type { WebhookEventFilter } from './events/log.ts';
 import { SimulatorError } from './errors.ts';
 import { serve } from './http/server.ts';
 import { settingsOf, type Settings, type SimulatorOptions } from './options.ts';
@@ -15,19 +15,20 @@ import type { Secrets } from './rules/secrets.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { Simulation } from './simulation.ts';
 
-/** The deliveries, sent or waiting. */
-export interface Deliveries {
-  /** The deliveries that match, in the order of creation; all without a filter. */
-  list(filter?: DeliveryFilter): Delivery[];
+/** The events, sent or waiting. */
+export interface WebhookEvents {
+  /** The events that match, in the order of creation; all without a filter. */
+  list(filter?: WebhookEventFilter): WebhookEvent[];
   /** @throws SimulatorError `not-found` */
-  get(id: string): Delivery;
-  /** The number of deliveries in each state. */
-  counts(): Partial<Record<DeliveryState, number>>;
+  get(id: string): WebhookEvent;
+  /** The number of events in each state. */
+  counts(): Partial<Record<WebhookEventState, number>>;
   /**
-   * Sends the event again, as a new delivery, even while the rule is paused.
-   * @throws SimulatorError `not-found`, also when its action was removed
+   * Sends an event again, as a copy with its own id, even while its rule is paused.
+   * @returns the copy, whose `copyOf` names the original
+   * @throws SimulatorError `not-found` if there is no such event, or if its action was removed
    */
-  resend(id: string): Delivery;
+  resend(id: string): WebhookEvent;
   /** Resolves when no attempt is in flight. Retries may still be due. */
   settled(): Promise<void>;
 }
@@ -44,12 +45,12 @@ export interface Simulator {
   readonly calls: Calls;
   /** Messages and their activities: the content of `GET /v1/events`. */
   readonly messages: Messages;
-  readonly deliveries: Deliveries;
+  readonly events: WebhookEvents;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly chaos: Chaos;
   readonly secrets: Secrets;
-  /** Removes all rules, calls, deliveries, emails and messages. Later records get new ids. */
+  /** Removes all rules, calls, events, emails and messages. Later records get new ids. */
   reset(): void;
   /** Ends all attempts and stops listening. */
   close(): Promise<void>;
@@ -89,7 +90,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     rules,
     calls,
     messages,
-    deliveries: deliveriesOf(simulation),
+    events: eventsOf(simulation),
     outbox,
     clock,
     chaos,
@@ -102,7 +103,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-function deliveriesOf({ log, dispatcher, inFlight }: Simulation): Deliveries {
+function eventsOf({ log, dispatcher, inFlight }: Simulation): WebhookEvents {
   return {
     list: (filter) => log.list(filter),
     get: (id) => log.get(id),

@@ -44,15 +44,15 @@ describe('a manual clock', () => {
   });
 
   test('runs until nothing is due any more', async () => {
-    const { calls, clock, deliveries, rules } = await open.simulator();
+    const { calls, clock, events, rules } = await open.simulator();
     rules.forwardTo((await open.receiver()).url);
     calls.place({ durationSeconds: 90 });
     await clock.runUntilIdle();
     expect(clock.nextDueAt()).toBeUndefined();
-    expect(deliveries.counts()).toEqual({ acknowledged: 3 });
+    expect(events.counts()).toEqual({ acknowledged: 3 });
   });
 
-  /** What an answered attempt, and a delivery that is not sent any more, leave on the clock. */
+  /** What an answered attempt, and an event that is not sent any more, leave on the clock. */
   test.each<[string, (simulator: Simulator, ruleId: string) => unknown]>([
     ['an attempt was answered', () => undefined],
     ['its receiver answers nobody, and the simulator is reset', (simulator) => simulator.reset()],
@@ -64,15 +64,15 @@ describe('a manual clock', () => {
     ],
   ])('nothing is due once %s', async (what, end) => {
     const simulator = await open.simulator({ patience: 1 });
-    const { clock, calls, deliveries, rules } = simulator;
+    const { clock, calls, events, rules } = simulator;
     const answered = what.startsWith('an attempt') ? 200 : 500;
     const receiver = await open.receiver(what.includes('nobody') ? () => undefined : answered);
     const { _id } = rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
     calls.start();
     await receiver.arrived();
-    if (!what.includes('nobody')) await deliveries.settled();
+    if (!what.includes('nobody')) await events.settled();
     end(simulator, _id);
-    await deliveries.settled();
+    await events.settled();
     expect(clock.nextDueAt()).toBeUndefined();
     expect(await clock.next()).toBe(false);
     expect(receiver.received).toHaveLength(1);

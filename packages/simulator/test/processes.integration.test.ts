@@ -18,7 +18,7 @@ test('many attempts in flight are not reported as a leak', () => {
     const url = 'http://127.0.0.1:' + server.address().port;
     simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
     for (let started = 0; started < 30; started++) simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     await simulator.close();
     server.close();`;
   execFileSync(process.execPath, [...FLAGS, '-e', program], { stdio: 'pipe' });

@@ -1,56 +1,56 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { SimulatorOptions } from '@call-webhooks/simulator';
-import { responses, oneDelivery as deliverOne } from './support/one-delivery.ts';
+import { responses, oneEvent as sendOne } from './support/one-event.ts';
 import { plainReceiver, type Respond } from './support/receiver.ts';
 import { testResources } from './support/test-resources.ts';
 
 const open = testResources();
-const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
-  deliverOne(open, respond, options);
+const oneEvent = (respond: Respond | number, options?: SimulatorOptions) =>
+  sendOne(open, respond, options);
 /** The clock waits for no receiver: tests that turn it wait for what has to happen before. */
 const HASTY = { patience: 1 };
 
 describe('a receiver answers within 30 seconds', () => {
   test.each([200, 201, 204, 299])('%i acknowledges, and the body is ignored', async (status) => {
-    const { simulator, delivery, rule } = await oneDelivery((_received, response) => {
+    const { simulator, event, rule } = await oneEvent((_received, response) => {
       response.writeHead(status).end('{"outcome":"failed"}');
     });
     await simulator.clock.runUntilIdle();
-    expect(delivery()).toMatchObject({ state: 'acknowledged' });
-    expect(delivery().attempts).toHaveLength(1);
+    expect(event()).toMatchObject({ state: 'acknowledged' });
+    expect(event().attempts).toHaveLength(1);
     expect(rule().state).toBe('active');
     expect(simulator.outbox.list()).toEqual([]);
   });
 
   test('a 2xx after 29 s acknowledges', async () => {
-    const { simulator, receiver, delivery } = await oneDelivery(200, HASTY);
+    const { simulator, receiver, event } = await oneEvent(200, HASTY);
     receiver.respond = async (_received, response) => {
       await simulator.clock.sleep('29s');
       response.writeHead(200).end();
     };
     await receiver.arrived();
     await simulator.clock.advance('29s');
-    await simulator.deliveries.settled();
-    expect(delivery().state).toBe('acknowledged');
-    expect(delivery().attempts[0]!.endedAt! - delivery().attempts[0]!.startedAt).toBe(29_000);
+    await simulator.events.settled();
+    expect(event().state).toBe('acknowledged');
+    expect(event().attempts[0]!.endedAt! - event().attempts[0]!.startedAt).toBe(29_000);
   });
 
   test('a 2xx after 31 s is too late: it is retried', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(200, HASTY);
+    const { simulator, receiver, event, rule } = await oneEvent(200, HASTY);
     receiver.respond = async (_received, response, count) => {
       if (count === 1) await simulator.clock.sleep('31s');
       response.writeHead(200).end();
     };
     await receiver.arrived();
     await simulator.clock.advance('31s');
-    await simulator.deliveries.settled();
-    expect(delivery()).toMatchObject({ state: 'waiting' });
-    expect(responses(delivery())).toEqual(['timeout']);
+    await simulator.events.settled();
+    expect(event()).toMatchObject({ state: 'waiting' });
+    expect(responses(event())).toEqual(['timeout']);
     await simulator.clock.next();
-    await simulator.deliveries.settled();
-    expect(delivery().state).toBe('acknowledged');
-    expect(responses(delivery())).toEqual(['timeout', 200]);
+    await simulator.events.settled();
+    expect(event().state).toBe('acknowledged');
+    expect(responses(event())).toEqual(['timeout', 200]);
     expect(rule().state).toBe('active');
   });
 
@@ -64,20 +64,20 @@ describe('a receiver answers within 30 seconds', () => {
       },
     ],
   ])('a 200 in time acknowledges, though its body %s', async (_what, respond) => {
-    const { simulator, receiver, delivery } = await oneDelivery(
+    const { simulator, receiver, event } = await oneEvent(
       (_received, response) => void respond(response),
       { maxAttempts: 2 },
     );
     await simulator.clock.advance('10m');
     expect(receiver.received).toHaveLength(1);
-    expect(delivery().state).toBe('acknowledged');
-    expect(responses(delivery())).toEqual([200]);
+    expect(event().state).toBe('acknowledged');
+    expect(responses(event())).toEqual([200]);
   });
 
   test('a status line in time counts, though its body never ends', async () => {
     const [found, gone] = await Promise.all(
       [200, 404].map((status) =>
-        oneDelivery((_received, response) => {
+        oneEvent((_received, response) => {
           response.writeHead(status, { 'content-type': 'text/plain' }).write('so far');
         }),
       ),
@@ -85,35 +85,33 @@ describe('a receiver answers within 30 seconds', () => {
     // The clock goes on when a second has passed.
     await Promise.all([found, gone].map((one) => one!.simulator.clock.advance('10m')));
     expect([found, gone].map((one) => one!.receiver.received.length)).toEqual([1, 1]);
-    expect(found!.delivery().state).toBe('acknowledged');
-    expect(found!.delivery().attempts[0]!.response).toMatchObject({
+    expect(found!.event().state).toBe('acknowledged');
+    expect(found!.event().attempts[0]!.response).toMatchObject({
       status: 200,
       body: 'so far',
       truncated: true,
     });
-    expect([gone!.delivery().state, gone!.rule().pauseReason]).toEqual(['failed', 'responded-404']);
+    expect([gone!.event().state, gone!.rule().pauseReason]).toEqual(['failed', 'responded-404']);
   });
 });
 
 describe('a receiver answers 404', () => {
   test('the rule is paused at once, without a retry, and its owner is mailed', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
+    const { simulator, receiver, event, rule } = await oneEvent(404);
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(1);
-    expect(delivery().state).toBe('failed');
+    expect(event().state).toBe('failed');
     expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'responded-404' });
     expect(simulator.outbox.list()).toMatchObject([{ to: ['ada@workspace.example'] }]);
   });
 
   test('also after other failures', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(
-      (_received, response, count) => {
-        response.writeHead(count === 1 ? 500 : 404).end();
-      },
-    );
+    const { simulator, receiver, event, rule } = await oneEvent((_received, response, count) => {
+      response.writeHead(count === 1 ? 500 : 404).end();
+    });
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(2);
-    expect([delivery().state, rule().pauseReason]).toEqual(['failed', 'responded-404']);
+    expect([event().state, rule().pauseReason]).toEqual(['failed', 'responded-404']);
   });
 
   test("a workspace's rule mails the admins", async () => {
@@ -127,21 +125,21 @@ describe('a receiver answers 404', () => {
     ]);
   });
 
-  test('two deliveries that are answered 404 make one pause and one mail', async () => {
-    const { simulator, ruleId } = await oneDelivery(404);
+  test('two events that are answered 404 make one pause and one mail', async () => {
+    const { simulator, ruleId } = await oneEvent(404);
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ failed: 2 });
+    expect(simulator.events.counts()).toEqual({ failed: 2 });
     expect(simulator.outbox.list().map((mail) => mail.ruleId)).toEqual([ruleId]);
   });
 
   test('what waits to be retried is dropped', async () => {
-    const { simulator, receiver, ruleId } = await oneDelivery(500);
-    await simulator.deliveries.settled();
+    const { simulator, receiver, ruleId } = await oneEvent(500);
+    await simulator.events.settled();
     receiver.respond = (_received, response) => void response.writeHead(404).end();
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.list({ ruleId }).map(({ state }) => state)).toEqual([
+    expect(simulator.events.list({ ruleId }).map(({ state }) => state)).toEqual([
       'dropped',
       'failed',
     ]);
@@ -151,30 +149,28 @@ describe('a receiver answers 404', () => {
 
 describe('anything else is retried about every 5 minutes', () => {
   test.each([302, 307, 400, 401, 403, 409, 410, 429, 500, 502, 503])('%i', async (code) => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(
-      (_received, response, count) => {
-        response.writeHead(count < 3 ? code : 204, { location: '/elsewhere' }).end();
-      },
-    );
+    const { simulator, receiver, event, rule } = await oneEvent((_received, response, count) => {
+      response.writeHead(count < 3 ? code : 204, { location: '/elsewhere' }).end();
+    });
     await simulator.clock.runUntilIdle();
-    expect(responses(delivery())).toEqual([code, code, 204]);
-    expect(delivery().state).toBe('acknowledged');
+    expect(responses(event())).toEqual([code, code, 204]);
+    expect(event().state).toBe('acknowledged');
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
-    const times = delivery().attempts.map(({ startedAt }) => startedAt);
+    const times = event().attempts.map(({ startedAt }) => startedAt);
     for (const [index, time] of times.slice(1).entries())
       expect(Math.abs(time - times[index]! - 300_000)).toBeLessThanOrEqual(30_000);
     expect(
-      new Set(delivery().attempts.map((a) => a.request.headers['X-Service-Webhook-Id'])).size,
+      new Set(event().attempts.map((a) => a.request.headers['X-Service-Webhook-Id'])).size,
     ).toBe(3);
     expect(rule().state).toBe('active');
   });
 
   test('exactly every retryEvery without jitter', async () => {
-    const { simulator, delivery } = await oneDelivery(500, {
+    const { simulator, event } = await oneEvent(500, {
       ...{ retryJitter: 0, retryEvery: '7m', maxAttempts: 3 },
     });
     await simulator.clock.runUntilIdle();
-    const [first, ...later] = delivery().attempts.map(({ startedAt }) => startedAt);
+    const [first, ...later] = event().attempts.map(({ startedAt }) => startedAt);
     expect(later.map((time) => time - first!)).toEqual([420_000, 840_000]);
   });
 
@@ -184,31 +180,31 @@ describe('anything else is retried about every 5 minutes', () => {
     await gone.close();
     simulator.rules.create({ trigger: 'call:started', actions: [{ url: gone.url }] });
     simulator.calls.start();
-    await simulator.deliveries.settled();
-    const [delivery] = simulator.deliveries.list();
-    expect(delivery).toMatchObject({
+    await simulator.events.settled();
+    const [event] = simulator.events.list();
+    expect(event).toMatchObject({
       state: 'waiting',
       attempts: [{ response: { kind: 'connection-error', code: 'ECONNREFUSED' } }],
     });
   });
 
   test('a connection that is reset', async () => {
-    const { simulator, delivery } = await oneDelivery((_received, response, count) => {
+    const { simulator, event } = await oneEvent((_received, response, count) => {
       if (count === 1) response.destroy();
       else response.end();
     });
     await simulator.clock.runUntilIdle();
-    expect(responses(delivery())).toEqual(['connection-error', 200]);
+    expect(responses(event())).toEqual(['connection-error', 200]);
   });
 
   test('a receiver that hangs', async () => {
-    const { simulator, receiver, delivery } = await oneDelivery(() => undefined, HASTY);
+    const { simulator, receiver, event } = await oneEvent(() => undefined, HASTY);
     await receiver.arrived();
     await simulator.clock.advance('29.9s');
-    expect(delivery().state).toBe('in-flight');
+    expect(event().state).toBe('in-flight');
     await simulator.clock.advance('100ms');
-    await simulator.deliveries.settled();
-    expect(delivery()).toMatchObject({
+    await simulator.events.settled();
+    expect(event()).toMatchObject({
       state: 'waiting',
       attempts: [{ response: { kind: 'timeout' } }],
     });
@@ -217,10 +213,10 @@ describe('anything else is retried about every 5 minutes', () => {
 
 describe('the last attempt fails', () => {
   test('the rule is paused, and its owner mailed', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(500, { maxAttempts: 4 });
+    const { simulator, receiver, event, rule } = await oneEvent(500, { maxAttempts: 4 });
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(4);
-    expect(delivery().state).toBe('failed');
+    expect(event().state).toBe('failed');
     expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'last-attempt-failed' });
     expect(simulator.outbox.list()).toHaveLength(1);
   });
@@ -245,49 +241,49 @@ describe('the last attempt fails', () => {
 
   test('by a time-out too', async () => {
     const options = { ...HASTY, maxAttempts: 1 };
-    const { simulator, receiver, rule } = await oneDelivery(() => undefined, options);
+    const { simulator, receiver, rule } = await oneEvent(() => undefined, options);
     await receiver.arrived();
     await simulator.clock.advance('30s');
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(rule().pauseReason).toBe('last-attempt-failed');
   });
 });
 
 describe('a paused rule', () => {
   test('drops its events, and sends again when resumed', async () => {
-    const { simulator, receiver, ruleId } = await oneDelivery(200);
-    await simulator.deliveries.settled();
+    const { simulator, receiver, ruleId } = await oneEvent(200);
+    await simulator.events.settled();
     simulator.rules.pause(ruleId);
     simulator.calls.start();
     simulator.rules.resume(ruleId);
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2, dropped: 1 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 2, dropped: 1 });
     expect(receiver.received).toHaveLength(2);
     expect(simulator.outbox.list()).toEqual([]);
   });
 
   test('holds its events until it is resumed, where that is wanted', async () => {
-    const { simulator, receiver, ruleId } = await oneDelivery(200, { whilePaused: 'hold' });
+    const { simulator, receiver, ruleId } = await oneEvent(200, { whilePaused: 'hold' });
     simulator.rules.pause(ruleId);
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1, held: 1 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 1, held: 1 });
     simulator.rules.resume(ruleId);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 2 });
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('lets a single delivery be sent by hand', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
+  test('lets a single event be sent by hand', async () => {
+    const { simulator, receiver, event, rule } = await oneEvent(404);
     await simulator.clock.runUntilIdle();
     receiver.respond = (_received, response) => void response.end();
-    const again = simulator.deliveries.resend(delivery()._id);
+    const again = simulator.events.resend(event()._id);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.get(again._id)).toMatchObject({
+    expect(simulator.events.get(again._id)).toMatchObject({
       state: 'acknowledged',
-      copyOf: delivery()._id,
+      copyOf: event()._id,
     });
     expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
     expect(rule().state).toBe('paused');

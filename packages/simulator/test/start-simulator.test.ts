@@ -26,8 +26,8 @@ describe('a simulator', () => {
     simulator.rules.forwardTo(receiver.url);
     for (let placed = 0; placed < 6; placed++) simulator.calls.place();
     await simulator.clock.runUntilIdle();
-    const seen = simulator.deliveries.list().map(({ attempts, ...delivery }) => ({
-      ...delivery,
+    const seen = simulator.events.list().map(({ attempts, ...event }) => ({
+      ...event,
       attempts: attempts.map(({ request, response, droppedResponse, tookMs: _, ...attempt }) => ({
         ...attempt,
         headers: request.headers,
@@ -96,7 +96,7 @@ describe('a simulator', () => {
     await expect(starting).rejects.toThrow(named);
   });
 
-  /** A receiver that answers nobody, one delivery that it works on, and many in line. */
+  /** A receiver that answers nobody, one event that it works on, and many in line. */
   async function busy() {
     const simulator = await open.simulator({ maxInFlight: 1 });
     const receiver = await open.receiver(() => undefined);
@@ -126,14 +126,14 @@ describe('a simulator', () => {
       const { url } = receiver;
       simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
       for (let placed = 0; placed < 9; placed++) simulator.calls.start();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       const isPaused = what.includes('paused');
       if (!isPaused) expect(receiver.received).toHaveLength(9);
       receiver.respond = (_received, response) => void response.end();
       for (const { _id } of simulator.rules.list()) simulator.rules.resume(_id);
       for (let placed = 0; placed < 9; placed++) simulator.calls.start();
       await simulator.clock.runUntilIdle();
-      const { acknowledged = 0, failed = 0, dropped = 0 } = simulator.deliveries.counts();
+      const { acknowledged = 0, failed = 0, dropped = 0 } = simulator.events.counts();
       expect(acknowledged + failed + dropped).toBe(18);
       expect(acknowledged).toBe(isPaused ? 9 : 18);
       expect(most).toBe(2);
@@ -143,7 +143,7 @@ describe('a simulator', () => {
   test('after close nothing is sent any more, not even what stood in line', async () => {
     const { simulator, receiver } = await busy();
     await simulator.close();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     simulator.calls.start();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(receiver.received).toHaveLength(1);
@@ -158,12 +158,12 @@ describe('a simulator', () => {
     simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
     simulator.calls.start();
     simulator.reset();
-    await simulator.deliveries.settled();
-    expect(simulator.deliveries.list()).toEqual([]);
+    await simulator.events.settled();
+    expect(simulator.events.list()).toEqual([]);
     simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 1 });
     expect(receiver.received).toHaveLength(2);
   });
 });

@@ -50,8 +50,8 @@ export function clockCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       examples(
-        ['clock advance 6m', 'Retry failed deliveries now'],
-        ['clock run', 'Until every delivery has succeeded or failed for good'],
+        ['clock advance 6m', 'Retry failed events now'],
+        ['clock run', 'Until every event has succeeded or failed for good'],
       ),
     );
 }
@@ -79,16 +79,14 @@ async function printAdvanced({ output }: App, advancing: Promise<Advanced>): Pro
   const attempts = { ended: ended.length, acknowledged };
   const attemptLines = attemptWriter(output.columns);
   await output.print({ ...clock, attempts }, (colors) => [
-    ...ended
-      .slice(-SHOWN)
-      .flatMap(({ delivery, attempt }) => attemptLines(colors, delivery, attempt)),
+    ...ended.slice(-SHOWN).flatMap(({ event, attempt }) => attemptLines(colors, event, attempt)),
     ended.length === 1
       ? t`1 attempt ended, ${acknowledged === 1 ? 'acknowledged' : 'not acknowledged'}.`
       : t`${ended.length} attempts ended, ${acknowledged} acknowledged.`,
     clockLine(colors, clock, 'nothing more is due'),
   ]);
   if (ended.length > SHOWN)
-    output.message(`These are the last ${String(SHOWN)}. For all: call-webhooks deliveries list`);
+    output.message(`These are the last ${String(SHOWN)}. For all: call-webhooks events list`);
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import { eventKey, OUTCOMES } from '@call-webhooks/core';
 import { DELIVERY_SOURCES, redactId, tenantKey } from '@call-webhooks/core/internal';
 import type { ListedDeadLetter, OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
-import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator';
+import type { Call, ClockView, WebhookEventSummary } from '@call-webhooks/simulator';
 import * as z from 'zod';
 import type { App } from '../app.ts';
 import { badInput } from '../errors.ts';
@@ -23,7 +23,7 @@ import { diagnose, type DoctorOptions } from './doctor.ts';
 import { explanations } from './explain.ts';
 import {
   deadLettersView,
-  deliveryView,
+  eventView,
   letterView,
   NO_LOG,
   rowsOf,
@@ -301,13 +301,13 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         }),
     ),
     tool(
-      'simulator_deliveries',
-      'What the running simulator sent: the newest first.',
+      'simulator_events',
+      'The events that the running simulator sent, newest first, with their attempts.',
       { callId: z.string().max(100).optional(), limit: LIMIT },
       async ({ callId, limit }) => {
         const query = { callId, limit };
-        const found = await simulator().get<DeliverySummary[]>('/deliveries', query);
-        return { deliveries: found.reverse().map(deliveryView) };
+        const found = await simulator().get<WebhookEventSummary[]>('/events', query);
+        return { events: found.reverse().map(eventView) };
       },
     ),
     tool('simulator_clock', "The simulator's time, and what is due next.", {}, () =>

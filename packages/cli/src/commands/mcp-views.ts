@@ -7,7 +7,7 @@ import type {
   OutcomeRow,
 } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
-import type { DeliverySummary } from '@call-webhooks/simulator';
+import type { WebhookEventSummary } from '@call-webhooks/simulator';
 import type { OpenedStore } from '../store/engine.ts';
 import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
 import { plainText, type ToldStatus } from '../store/status.ts';
@@ -130,7 +130,7 @@ export const letterView = (letter: ListedDeadLetter) => ({
   untrusted: { error: causeOf(letter) },
 });
 
-export const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({
+export const eventView = ({ _id, eventName, state, callId, attempts }: WebhookEventSummary) => ({
   id: shownId(_id),
   eventName: shownName(eventName),
   state,

@@ -110,8 +110,8 @@ function timeText(value: string | number): string {
   return Number.isNaN(time.getTime()) ? String(value) : dateTime(time);
 }
 
-/** `events`: lists activity events. */
-export function eventsCommand(app: App, base: Command): Command {
+/** `activity`: lists activity events. */
+export function activityCommand(app: App, base: Command): Command {
   return withListOptions(base)
     .argument('[search...]', 'what to search for, in the search language of the service')
     .addHelpText(
@@ -120,16 +120,16 @@ export function eventsCommand(app: App, base: Command): Command {
 A search has words, or one "exact subject", and operators: to: (repeatable),
 since:, until:, type:, template:, sequence:, from:. Quote it for the shell.
 ${examples(
-  ['events to:example.com type:opened since:2026-01-31', 'Who opened what'],
-  [`events 'template:"First call" from:myself' --all`, 'A value of several words is quoted'],
-  ['events type:clicked --all --json | jq -r .recipientEmail', 'Fields of all pages'],
+  ['activity to:example.com type:opened since:2026-01-31', 'Who opened what'],
+  [`activity 'template:"First call" from:myself' --all`, 'A value of several words is quoted'],
+  ['activity type:clicked --all --json | jq -r .recipientEmail', 'Fields of all pages'],
 )}`,
     )
     .action(
       app.action(async (words: string[], options: ListOptions) => {
         const query = { search: words.join(' ') };
         const { events } = await serviceClient(app, options);
-        const ifNone = 'No events found. In the simulator: call-webhooks trigger message';
+        const ifNone = 'No activity events found. In the simulator: call-webhooks trigger message';
         return printList(app, events, query, options, () => COLUMNS, ifNone);
       }),
     );

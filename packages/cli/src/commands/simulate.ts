@@ -48,7 +48,7 @@ export function simulateCommand(app: App, base: Command): Command {
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(
       '--max-attempts <number>',
-      'attempts per delivery, including the first (default: 6)',
+      'deliveries of one event, including the first (default: 6)',
       wholeNumber('--max-attempts', 1, 1_000),
     )
     .addOption(

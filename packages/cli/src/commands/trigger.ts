@@ -2,7 +2,7 @@ import type {
   Call,
   ChaosSettings,
   ClockView,
-  DeliverySummary,
+  WebhookEventSummary,
   Rule,
 } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
@@ -76,8 +76,8 @@ async function sendEverythingTwice(stage: Stage): Promise<Call> {
   await endCall(stage, call);
   await stage.connection.post(`/calls/${call._id}/recording`);
   const query = { callId: call._id };
-  for (const { _id } of await stage.connection.get<DeliverySummary[]>('/deliveries', query))
-    await stage.connection.post(`/deliveries/${_id}/resend`);
+  for (const { _id } of await stage.connection.get<WebhookEventSummary[]>('/events', query))
+    await stage.connection.post(`/events/${_id}/resend`);
   return call;
 }
 
@@ -133,7 +133,7 @@ export function triggerCommand(app: App, base: Command): Command {
       wholeNumber('--count', 1, 10_000),
     )
     .option('-w, --wait', 'wait for the responses; exit code 1 if the receiver fails')
-    .option('--retries', 'with --wait: wait until all deliveries have succeeded or failed for good')
+    .option('--retries', 'with --wait: wait until all events have succeeded or failed for good')
     .addOption(
       durationOption('--timeout <duration>', 'the longest wait without --retries', 60_000),
     );
@@ -221,22 +221,22 @@ async function runScenario(
     if (clock.mode === 'manual') {
       const { duplicate, reorder } = await connection.get<ChaosSettings>('/chaos');
       if (retries) await connection.post('/clock/run-until-idle');
-      // These delay deliveries by up to a minute. Retries come later.
+      // These delay events by up to a minute. Retries come later.
       else if (duplicate + reorder > 0) await connection.post('/clock/advance', { by: 60_000 });
     }
     const eventName = name.startsWith('call:') ? name : undefined;
-    const deliveries = await readUntil(connection, changes, () =>
-      readDeliveries(connection, callIds, eventName, retries),
+    const events = await readUntil(connection, changes, () =>
+      readEvents(connection, callIds, eventName, retries),
     );
-    if (deliveries.length === 0) throw nothingSent(await connection.get<Rule[]>('/rules'));
-    return await printDeliveries(app, deliveries, clock.mode);
+    if (events.length === 0) throw nothingSent(await connection.get<Rule[]>('/rules'));
+    return await printEvents(app, events, clock.mode);
   } catch (error) {
     signal.throwIfAborted();
     if (!timeout.aborted) throw error;
     throw new CliError(
       EXIT.attention,
-      `Not every delivery got a response within ${String(options.timeout / 1_000)} s.`,
-      'See what is pending: call-webhooks deliveries list. To wait longer: --timeout 5m',
+      `Not every event got a response within ${String(options.timeout / 1_000)} s.`,
+      'See what is pending: call-webhooks events list. To wait longer: --timeout 5m',
     );
   } finally {
     done.abort();
@@ -244,48 +244,48 @@ async function runScenario(
 }
 
 /**
- * The deliveries of these calls: those of one event, or else all.
+ * The events of these calls: those with one name, or else all.
  * @param retries whether each has to have succeeded or failed for good, instead of having a response
  * @returns undefined as long as there is something to wait for
  */
-async function readDeliveries(
+async function readEvents(
   connection: Connection,
   callIds: readonly string[],
   eventName: string | undefined,
   retries: boolean,
-): Promise<DeliverySummary[] | undefined> {
-  const deliveries: DeliverySummary[] = [];
+): Promise<WebhookEventSummary[] | undefined> {
+  const events: WebhookEventSummary[] = [];
   for (const callId of callIds) {
     const query = { callId, eventName, limit: 10_000 };
-    deliveries.push(...(await connection.get<DeliverySummary[]>('/deliveries', query)));
-    if (!deliveries.every(retries ? isFinished : wasAttempted)) return undefined;
+    events.push(...(await connection.get<WebhookEventSummary[]>('/events', query)));
+    if (!events.every(retries ? isFinished : wasAttempted)) return undefined;
     if (eventName === undefined && !hasEnded(await connection.get<Call>(`/calls/${callId}`)))
       return undefined;
   }
-  return deliveries;
+  return events;
 }
 
 const hasEnded = ({ loggedAt, recorded, recording }: Call): boolean =>
   loggedAt !== undefined && (!recorded || recording !== undefined);
 
-async function printDeliveries(
+async function printEvents(
   { output }: App,
-  deliveries: readonly DeliverySummary[],
+  events: readonly WebhookEventSummary[],
   clock: ClockView['mode'],
 ): Promise<number> {
   const attemptLines = attemptWriter(output.columns);
-  for (const delivery of deliveries) {
-    const attempt = delivery.attempts.at(-1);
-    await output.print({ type: 'delivery', delivery }, (colors) =>
-      attempt ? attemptLines(colors, delivery, attempt) : unsentLine(colors, delivery),
+  for (const event of events) {
+    const attempt = event.attempts.at(-1);
+    await output.print({ type: 'event', event }, (colors) =>
+      attempt ? attemptLines(colors, event, attempt) : unsentLine(colors, event),
     );
   }
-  const failed = deliveries.filter(({ state }) => state !== 'acknowledged');
+  const failed = events.filter(({ state }) => state !== 'acknowledged');
   const [first] = failed;
   if (!first) return EXIT.done;
   const { red } = output.messageColors;
-  const count = red(`${failed.length} of ${deliveries.length} not acknowledged.`);
-  output.message(t`${count} Details: call-webhooks deliveries show ${shortId(first._id)}`);
+  const count = red(`${failed.length} of ${events.length} not acknowledged.`);
+  output.message(t`${count} Details: call-webhooks events show ${shortId(first._id)}`);
   if (clock === 'manual' && failed.some(({ state }) => state === 'waiting'))
     output.message('The clock stands still. To retry: call-webhooks clock advance 6m');
   return EXIT.attention;

@@ -1,4 +1,4 @@
-import type { AttemptSummary, DeliverySummary } from '@call-webhooks/simulator';
+import type { AttemptSummary, WebhookEventSummary } from '@call-webhooks/simulator';
 import { attemptFailure } from '../http/effects.ts';
 import { duration, timeOfDay } from '../terminal/format.ts';
 import { paragraph, shortId } from '../terminal/table.ts';
@@ -23,11 +23,11 @@ export function answerText(colors: Colors, { response, outcome }: AttemptSummary
   return paint(outcome === undefined ? status : `${String(status)} ${outcome}`);
 }
 
-/** What an attempt does to its delivery, and when the next one comes. */
+/** What an attempt does to its event, and when the next one comes. */
 export function resultText(
   colors: Colors,
   { kind, number, result, dropped, startedAt, endedAt = startedAt }: AttemptSummary,
-  { state, attempts, nextAttemptAt = NaN }: DeliverySummary,
+  { state, attempts, nextAttemptAt = NaN }: WebhookEventSummary,
 ): Text {
   if (kind === 'replay') return colors.dim('a replay, which changes nothing');
   if (dropped) return colors.yellow('response dropped (chaos)');
@@ -50,7 +50,7 @@ export function resultText(
  */
 export function attemptWriter(
   columns: number,
-): (colors: Colors, delivery: DeliverySummary, attempt: AttemptSummary) => Text[] {
+): (colors: Colors, event: WebhookEventSummary, attempt: AttemptSummary) => Text[] {
   const explained = new Map<string, string>();
   const explanation = ({ dim }: Colors, attempt: AttemptSummary): Text[] => {
     const { kind, result, url } = attempt;
@@ -60,8 +60,8 @@ export function attemptWriter(
     explained.set(url, cause.topic);
     return [text(cause.when), t`${dim('To fix it:')} call-webhooks explain ${cause.topic}`];
   };
-  return (colors, delivery, attempt) => [
-    ...attemptLines(colors, columns, delivery, attempt),
+  return (colors, event, attempt) => [
+    ...attemptLines(colors, columns, event, attempt),
     ...explanation(colors, attempt).flatMap((line) => paragraph(line, columns, INDENT)),
   ];
 }
@@ -70,18 +70,18 @@ export function attemptWriter(
 function attemptLines(
   colors: Colors,
   columns: number,
-  delivery: DeliverySummary,
+  event: WebhookEventSummary,
   attempt: AttemptSummary,
 ): Text[] {
   const { endedAt, startedAt, tookMs = 0, url } = attempt;
   const head = [
     colors.dim(timeOfDay(endedAt ?? startedAt)),
-    pad(delivery.eventName, WIDEST_EVENT),
-    colors.dim(shortId(delivery.callId)),
+    pad(event.eventName, WIDEST_EVENT),
+    colors.dim(shortId(event.callId)),
     answerText(colors, attempt),
   ];
-  const result = resultText(colors, attempt, delivery);
-  const notes = notesOf(delivery, attempt);
+  const result = resultText(colors, attempt, event);
+  const notes = notesOf(event, attempt);
   const whole = join([...head, colors.dim(duration(tookMs)), result, url, ...notes], GAP);
   if (widthOf(whole) <= columns) return [whole];
   const isPlain = attempt.result?.next === 'acknowledged' && notes.length === 0;
@@ -91,18 +91,18 @@ function attemptLines(
   return [join(head, GAP), ...paragraph(more, columns, INDENT)];
 }
 
-function notesOf(delivery: DeliverySummary, { number, kind, chaos }: AttemptSummary): string[] {
+function notesOf(event: WebhookEventSummary, { number, kind, chaos }: AttemptSummary): string[] {
   const notes = [
     number > 1 || kind === 'replay' ? `attempt ${String(number)}` : '',
     chaos.length > 0 ? `chaos: ${chaos.join(', ')}` : '',
-    delivery.copiedBy === 'resend' ? 'sent again' : '',
+    event.copiedBy === 'resend' ? 'sent again' : '',
   ].filter((note) => note !== '');
   return notes.length > 0 ? [`(${notes.join('; ')})`] : [];
 }
 
-/** A delivery that was not sent. */
+/** An event that was not sent. */
 export const unsentLine = (
   { red }: Colors,
-  { eventName, callId, state, ruleId, url = 'a removed action' }: DeliverySummary,
+  { eventName, callId, state, ruleId, url = 'a removed action' }: WebhookEventSummary,
 ): Text =>
   t`${eventName}  ${shortId(callId)}  ${red(state)} for ${localUrl(url)}: the rule is paused. To resume it: call-webhooks rules resume ${ruleId}`;

@@ -1,12 +1,12 @@
-import type { AttemptSummary, ClockView, DeliverySummary } from '@call-webhooks/simulator';
+import type { AttemptSummary, ClockView, WebhookEventSummary } from '@call-webhooks/simulator';
 import { CliError, EXIT } from '../errors.ts';
 import type { Connection } from './connection.ts';
 
 const ALL = { limit: 1_000_000 };
 
-/** An attempt that has ended, and its delivery. */
+/** An attempt that has ended, and its event. */
 export interface Ended {
-  readonly delivery: DeliverySummary;
+  readonly event: WebhookEventSummary;
   readonly attempt: AttemptSummary;
 }
 
@@ -29,13 +29,13 @@ export async function advanceClock(
 }
 
 const endedAttempts = async (connection: Connection): Promise<Ended[]> =>
-  (await connection.get<DeliverySummary[]>('/deliveries', ALL)).flatMap((delivery) =>
-    delivery.attempts
+  (await connection.get<WebhookEventSummary[]>('/events', ALL)).flatMap((event) =>
+    event.attempts
       .filter(({ response }) => response !== undefined)
-      .map((attempt) => ({ delivery, attempt })),
+      .map((attempt) => ({ event, attempt })),
   );
 
-const keyOf = ({ delivery: { _id }, attempt: { kind, number, startedAt } }: Ended): string =>
+const keyOf = ({ event: { _id }, attempt: { kind, number, startedAt } }: Ended): string =>
   `${_id} ${kind} ${String(number)} ${String(startedAt)}`;
 const endOf = ({ attempt: { endedAt, startedAt } }: Ended): number => endedAt ?? startedAt;
 
@@ -60,8 +60,8 @@ export async function advanceUntil<T>(
     if (nextDueAt === null && inFlight === 0)
       throw new CliError(
         EXIT.attention,
-        "Nothing more is due on the simulator's manual clock, but not every delivery got a response.",
-        'See what became of them: call-webhooks deliveries list',
+        "Nothing more is due on the simulator's manual clock, but not every event got a response.",
+        'See what became of them: call-webhooks events list',
       );
     await connection.post('/clock/next');
   }

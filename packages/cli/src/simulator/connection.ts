@@ -1,5 +1,5 @@
 import * as http from 'node:http';
-import type { DeliverySummary, DeliveryView } from '@call-webhooks/simulator';
+import type { WebhookEventSummary, WebhookEventView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, environmentError, EXIT } from '../errors.ts';
@@ -168,7 +168,7 @@ function queryString(query: Readonly<Record<string, string | number | undefined>
   return search.size === 0 ? '' : `?${search.toString()}`;
 }
 
-const SEE_LISTS = 'List what exists: call-webhooks rules list, call-webhooks deliveries list';
+const SEE_LISTS = 'List what exists: call-webhooks rules list, call-webhooks events list';
 const FIXES: Readonly<Record<string, string>> = {
   'external-target': 'Start the simulator with --allow-external.',
   'not-found': SEE_LISTS,
@@ -185,15 +185,15 @@ async function refusal(response: Response, url: string): Promise<CliError> {
   return new CliError(exitCode, message, FIXES[code] ?? CHECK_INPUT);
 }
 
-/** Finds a delivery by its id or the beginning of it. @throws CliError 2 unless there is one */
-export async function findDelivery(connection: Connection, id: string): Promise<DeliveryView> {
-  const all = await connection.get<DeliverySummary[]>('/deliveries', { limit: 1_000_000 });
-  return connection.get<DeliveryView>(`/deliveries/${onlyMatch('delivery', id, all)._id}`);
+/** Finds an event by its id or the beginning of it. @throws CliError 2 unless there is one */
+export async function findEvent(connection: Connection, id: string): Promise<WebhookEventView> {
+  const all = await connection.get<WebhookEventSummary[]>('/events', { limit: 1_000_000 });
+  return connection.get<WebhookEventView>(`/events/${onlyMatch('event', id, all)._id}`);
 }
 
 /** The only record whose id is this or begins so. @throws CliError 2 unless there is one */
 export function onlyMatch<T extends { readonly _id: string }>(
-  noun: 'rule' | 'action' | 'delivery',
+  noun: 'rule' | 'action' | 'event',
   id: string,
   all: readonly T[],
 ): T {
@@ -208,9 +208,9 @@ export function onlyMatch<T extends { readonly _id: string }>(
 }
 
 /** Whether nothing more will be sent, at least not until somebody resumes its rule. */
-export const isFinished = ({ state }: Pick<DeliverySummary, 'state'>): boolean =>
+export const isFinished = ({ state }: Pick<WebhookEventSummary, 'state'>): boolean =>
   state !== 'waiting' && state !== 'in-flight';
 
 /** Whether there is a response, or there will be none: the rule is paused. */
-export const wasAttempted = (delivery: DeliverySummary): boolean =>
-  isFinished(delivery) || delivery.attempts.some(({ response }) => response !== undefined);
+export const wasAttempted = (event: WebhookEventSummary): boolean =>
+  isFinished(event) || event.attempts.some(({ response }) => response !== undefined);

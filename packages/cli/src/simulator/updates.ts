@@ -2,7 +2,7 @@ import type {
   AttemptSummary,
   ChangesView,
   ClockView,
-  DeliverySummary,
+  WebhookEventSummary,
   Rule,
 } from '@call-webhooks/simulator';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
@@ -72,7 +72,7 @@ export async function readUntil<T>(
 export type Update =
   | {
       readonly type: 'attempt';
-      readonly delivery: DeliverySummary;
+      readonly event: WebhookEventSummary;
       readonly attempt: AttemptSummary;
     }
   | { readonly type: 'rule'; readonly rule: Rule };
@@ -87,16 +87,16 @@ export async function updatesOf(connection: Connection): Promise<AsyncGenerator<
   const changes = await changesOf(connection);
   const reportedAttempts = new Map<string, number>();
   const states = new Map<string, string>();
-  const deliveries = () => connection.get<DeliverySummary[]>('/deliveries', { limit: ALL });
+  const events = () => connection.get<WebhookEventSummary[]>('/events', { limit: ALL });
 
-  function* newAttempts(delivery: DeliverySummary): Generator<Update> {
-    let reported = reportedAttempts.get(delivery._id) ?? 0;
-    for (const attempt of delivery.attempts.slice(reported)) {
+  function* newAttempts(event: WebhookEventSummary): Generator<Update> {
+    let reported = reportedAttempts.get(event._id) ?? 0;
+    for (const attempt of event.attempts.slice(reported)) {
       if (attempt.response === undefined) break;
       reported++;
-      yield { type: 'attempt', delivery, attempt };
+      yield { type: 'attempt', event, attempt };
     }
-    reportedAttempts.set(delivery._id, reported);
+    reportedAttempts.set(event._id, reported);
   }
   function* newStates(rules: readonly Rule[]): Generator<Update> {
     for (const rule of rules) {
@@ -106,12 +106,12 @@ export async function updatesOf(connection: Connection): Promise<AsyncGenerator<
     }
   }
 
-  for (const delivery of await deliveries()) for (const _ of newAttempts(delivery));
+  for (const event of await events()) for (const _ of newAttempts(event));
   for (const _ of newStates(await connection.get<Rule[]>('/rules')));
   return (async function* () {
     for await (const change of changes) {
-      const changed = change.resync ? await deliveries() : change.deliveries;
-      for (const delivery of changed) yield* newAttempts(delivery);
+      const changed = change.resync ? await events() : change.events;
+      for (const event of changed) yield* newAttempts(event);
       yield* newStates(change.rules);
     }
   })();
@@ -124,9 +124,9 @@ export function createUpdatePrinter(output: Output): (update: Update) => Promise
     if (update.type === 'rule')
       return output.print(update, (colors) => ruleLine(colors, update.rule));
     const { type, attempt } = update;
-    const { attempts: _all, ...delivery } = update.delivery;
-    return output.print({ type, delivery, attempt }, (colors) =>
-      attemptLines(colors, update.delivery, attempt),
+    const { attempts: _all, ...event } = update.event;
+    return output.print({ type, event, attempt }, (colors) =>
+      attemptLines(colors, update.event, attempt),
     );
   };
 }

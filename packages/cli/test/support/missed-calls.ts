@@ -64,7 +64,7 @@ export async function setup({ handled = 0, missed = 0 }) {
     for (let made = 0; made < count; made++)
       ids.push(simulator.calls.place({ durationSeconds: 20, recorded: false })._id);
     await simulator.clock.advance('2m');
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     return ids;
   };
   const before = await place(handled);

@@ -69,7 +69,7 @@ it('a server that is made from the webhooks takes what the simulator sends', asy
   simulator.calls.place();
   await simulator.clock.runUntilIdle();
 
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 4 });
+  expect(simulator.events.counts()).toEqual({ acknowledged: 4 });
   expect(received.map(({ operation }) => operation).sort()).toEqual([
     'onCallCompleted',
     'onCallRecordingAvailable',

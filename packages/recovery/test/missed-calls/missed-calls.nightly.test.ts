@@ -72,7 +72,7 @@ async function proof(engine: EngineName, url: string): Promise<void> {
       for (let made = 0; made < count; made++)
         simulator.calls.place({ durationSeconds: 20, recorded: false });
       await simulator.clock.advance('2m');
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
     };
     await place(10);
     isDeployedWrongly = true;
@@ -93,9 +93,9 @@ async function proof(engine: EngineName, url: string): Promise<void> {
     expect(result).toMatchObject({ failed: 0, skipped: 0 });
 
     simulator.rules.resume(rule._id);
-    const late = simulator.deliveries.list({ state: 'dropped' });
+    const late = simulator.events.list({ state: 'dropped' });
     expect(late.length).toBeGreaterThanOrEqual(MISSED - 1);
-    for (const { _id } of late) simulator.deliveries.resend(_id);
+    for (const { _id } of late) simulator.events.resend(_id);
     await simulator.clock.runUntilIdle();
 
     const lines = readFileSync(effects, 'utf8').trim().split('\n');

@@ -34,10 +34,9 @@ describe('reconcile', () => {
 
     // Late webhooks, and a second run, find all of them handled.
     simulator.rules.resume(ruleId);
-    for (const { _id } of simulator.deliveries.list({ state: 'dropped' }))
-      simulator.deliveries.resend(_id);
+    for (const { _id } of simulator.events.list({ state: 'dropped' })) simulator.events.resend(_id);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 12 + 25, dropped: 25 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 12 + 25, dropped: 25 });
     expect(await reconcile({ client, receiver, since, clock })).toEqual({
       ...NOTHING,
       seen: 37,

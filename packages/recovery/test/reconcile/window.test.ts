@@ -116,11 +116,11 @@ describe('the window', () => {
     const world = await startWorld({ receiver: { on: { 'call:completed': onCompleted } } });
     const { simulator, client, receiver, clock } = world;
     const [callId] = await world.place(1);
-    expect(simulator.deliveries.counts()).toEqual({ waiting: 1 });
+    expect(simulator.events.counts()).toEqual({ waiting: 1 });
     isDown = false;
     expect(await reconcile({ client, receiver, since, clock })).toEqual(NOTHING);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 1 });
     expect(events).toHaveLength(1);
     expect(Object.keys(events[0] ?? {}).length).toBeGreaterThan(2);
     expect(events[0]).toMatchObject({ callId });

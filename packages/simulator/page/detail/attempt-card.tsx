@@ -1,5 +1,9 @@
 import { CodeBlock, CopyButton, HeaderList, Tag, Time, duration } from '@call-webhooks/ui';
-import type { Attempt, AttemptResponse, DeliveryView } from '@call-webhooks/simulator/control-api';
+import type {
+  Attempt,
+  AttemptResponse,
+  WebhookEventView,
+} from '@call-webhooks/simulator/control-api';
 import { useState } from 'preact/hooks';
 import { attemptTone, CHAOS, PAUSE_REASONS, responseText } from '../state/labels.ts';
 
@@ -8,7 +12,7 @@ const attemptName = ({ kind, number }: Pick<Attempt, 'kind' | 'number'>): string
   `${kind === 'replay' ? 'Replay of attempt' : 'Attempt'} ${String(number)}`;
 
 interface CardProps {
-  readonly attempt: DeliveryView['attempts'][number];
+  readonly attempt: WebhookEventView['attempts'][number];
   /** Whether it is unfolded when it appears. Later, that is up to the user. */
   readonly opens: boolean;
 }
@@ -50,7 +54,7 @@ function resultText({ kind, response, result, droppedResponse }: Attempt): strin
     return 'Somebody sent the captured request again. The response changes nothing.';
   if (!response || !result) return 'The receiver is handling the request.';
   if (result.next === 'acknowledged')
-    return 'Any 2xx in time acknowledges the delivery. The service ignores the response body.';
+    return 'Any 2xx in time acknowledges the event. The service ignores the response body.';
   const lost = droppedResponse ? ' The receiver did its work, but chaos dropped the response.' : '';
   if (result.next === 'retry')
     return `The service retries: ${RETRY_REASONS[result.reason]}.${lost}`;

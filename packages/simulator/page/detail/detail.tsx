@@ -12,7 +12,7 @@ import {
   TextArea,
   Time,
 } from '@call-webhooks/ui';
-import type { AttemptSummary, DeliveryView } from '@call-webhooks/simulator/control-api';
+import type { AttemptSummary, WebhookEventView } from '@call-webhooks/simulator/control-api';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { callApi } from '../state/api.ts';
 import { lastAttempt, nextAttempt, stateReason, STATES } from '../state/labels.ts';
@@ -22,7 +22,7 @@ import { AttemptCard } from './attempt-card.tsx';
 let wanted = false;
 const title = () => document.getElementById('detail-title');
 
-/** Moves the focus to the details of a delivery, as soon as they are there. */
+/** Moves the focus to the details of an event, as soon as they are there. */
 export function focusDetail(id: string): void {
   wanted = true;
   if (title()?.dataset['id'] === id) takeFocus();
@@ -33,19 +33,19 @@ function takeFocus(): void {
   wanted = false;
 }
 
-/** The delivery with its bodies. The last one stays until the next has arrived. */
-function useDelivery(id: string): DeliveryView | undefined {
-  const [delivery, setDelivery] = useState<DeliveryView>();
+/** The event with its bodies. The last one stays until the next has arrived. */
+function useWebhookEvent(id: string): WebhookEventView | undefined {
+  const [event, setEvent] = useState<WebhookEventView>();
   const latest = useRef(0);
   const asked = useRef(0);
-  // Of a delivery that is not in the list, only the number of reads says that it may have changed.
-  const changed = store.deliveries.find(({ _id }) => _id === id) ?? store.reads;
+  // Of an event that is not in the list, only the number of reads says that it may have changed.
+  const changed = store.events.find(({ _id }) => _id === id) ?? store.reads;
   useEffect(() => {
     const turn = ++asked.current;
     void attempt(async () => {
-      const found = await callApi<DeliveryView>('GET', `/deliveries/${id}`).catch(
+      const found = await callApi<WebhookEventView>('GET', `/events/${id}`).catch(
         (error: unknown) => {
-          // After a restart or a reset, the delivery may be gone, and its details go with it.
+          // After a restart or a reset, the event may be gone, and its details go with it.
           if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
           if (store.selected === id) closeGone();
           return undefined;
@@ -54,43 +54,37 @@ function useDelivery(id: string): DeliveryView | undefined {
       if (!found) return;
       if (store.selected !== id || turn < latest.current) return;
       latest.current = turn;
-      setDelivery(found);
+      setEvent(found);
     });
   }, [id, changed]);
-  return delivery;
+  return event;
 }
 
-/** The selected delivery with all its attempts. */
+/** The selected event with all its attempts. */
 export function Detail({ id }: { readonly id: string }) {
   const pane = useRef<HTMLElement>(null);
-  const delivery = useDelivery(id);
-  const before = useRef<DeliveryView | undefined>(undefined);
-  // The newest attempt is unfolded when the delivery is shown, or has its first attempt.
-  const opens = before.current?._id !== delivery?._id || before.current?.attempts.length === 0;
+  const event = useWebhookEvent(id);
+  const before = useRef<WebhookEventView | undefined>(undefined);
+  // The newest attempt is unfolded when the event is shown, or has its first attempt.
+  const opens = before.current?._id !== event?._id || before.current?.attempts.length === 0;
   useLayoutEffect(() => {
-    if (!delivery) return;
-    if (before.current?._id !== delivery._id && pane.current) pane.current.scrollTop = 0;
-    before.current = delivery;
-    if (delivery._id === id) takeFocus();
-  }, [delivery, id]);
-  const attempts = [...(delivery?.attempts ?? [])].reverse();
+    if (!event) return;
+    if (before.current?._id !== event._id && pane.current) pane.current.scrollTop = 0;
+    before.current = event;
+    if (event._id === id) takeFocus();
+  }, [event, id]);
+  const attempts = [...(event?.attempts ?? [])].reverse();
   return (
-    <section
-      class="detail"
-      id="detail"
-      aria-labelledby="detail-title"
-      hidden={!delivery}
-      ref={pane}
-    >
-      {delivery && (
+    <section class="detail" id="detail" aria-labelledby="detail-title" hidden={!event} ref={pane}>
+      {event && (
         <>
           <div class="detail-head">
-            <Head delivery={delivery} />
-            <Story delivery={delivery} />
-            <OutcomeNote last={lastAttempt(delivery.attempts)} />
-            <Properties delivery={delivery} />
+            <Head event={event} />
+            <Story event={event} />
+            <OutcomeNote last={lastAttempt(event.attempts)} />
+            <Properties event={event} />
           </div>
-          <ol class="attempts" aria-label="Attempts, newest first" reversed key={delivery._id}>
+          <ol class="attempts" aria-label="Attempts, newest first" reversed key={event._id}>
             {attempts.map((one, at) => (
               <AttemptCard
                 key={`${one.kind} ${String(one.number)}`}
@@ -106,8 +100,8 @@ export function Detail({ id }: { readonly id: string }) {
   );
 }
 
-/** Asks for another body and sends it as a new delivery. */
-const edit = ({ _id, body }: DeliveryView): void =>
+/** Asks for another body and sends the event again with it. */
+const edit = ({ _id, body }: WebhookEventView): void =>
   openForm({
     title: 'Edit and resend',
     go: 'Resend',
@@ -126,29 +120,29 @@ const edit = ({ _id, body }: DeliveryView): void =>
   });
 
 interface PartProps {
-  readonly delivery: DeliveryView;
+  readonly event: WebhookEventView;
 }
 
 /** The event and what can be done with it. */
-const Head = ({ delivery }: PartProps) => (
+const Head = ({ event }: PartProps) => (
   <div class="detail-title">
-    <h2 tabIndex={-1} id="detail-title" data-id={delivery._id}>
-      <span class="event">{delivery.eventName}</span>{' '}
-      <span class="number">{`#${String(delivery.number)}`}</span>
+    <h2 tabIndex={-1} id="detail-title" data-id={event._id}>
+      <span class="event">{event.eventName}</span>{' '}
+      <span class="number">{`#${String(event.number)}`}</span>
     </h2>
     <div class="buttons">
       <ActionButton
         label="Resend"
         icon="again"
         small
-        title="Send this event again, as a new delivery (r)"
-        run={() => resend(delivery._id)}
+        title="Send this event again (r)"
+        run={() => resend(event._id)}
       />
       <Button
         label="Edit"
         small
-        title="Edit the body and send it as a new delivery"
-        onClick={() => edit(delivery)}
+        title="Edit the body and send it again"
+        onClick={() => edit(event)}
       />
       <Button
         label="Close"
@@ -164,29 +158,28 @@ const Head = ({ delivery }: PartProps) => (
 );
 
 /** The state and its reason, and the next attempt. */
-function Story({ delivery }: PartProps) {
+function Story({ event }: PartProps) {
   const { policy } = store.state;
-  const { label, icon, tone } = STATES[delivery.state];
+  const { label, icon, tone } = STATES[event.state];
   return (
     <p class="story">
       <Badge tone={tone} icon={icon}>
         {label}
       </Badge>
-      <span>{stateReason(delivery, policy)}</span>
-      {delivery.nextAttemptAt !== undefined && (
+      <span>{stateReason(event, policy)}</span>
+      {event.nextAttemptAt !== undefined && (
         <span class="next">
-          {`Attempt ${nextAttempt(delivery, policy)} is due `}
-          <Countdown at={delivery.nextAttemptAt} now={now} />, at{' '}
-          <Time at={delivery.nextAttemptAt} />.
+          {`Attempt ${nextAttempt(event, policy)} is due `}
+          <Countdown at={event.nextAttemptAt} now={now} />, at <Time at={event.nextAttemptAt} />.
         </span>
       )}
     </p>
   );
 }
 
-/** What the delivery belongs to. */
-function Properties({ delivery }: PartProps) {
-  const { callId, ruleId, ruleName, url, createdAt, _id, copyOf, copiedBy } = delivery;
+/** What the event belongs to. */
+function Properties({ event }: PartProps) {
+  const { callId, ruleId, ruleName, url, createdAt, _id, copyOf, copiedBy } = event;
   const rule = store.rule(ruleId);
   return (
     <Facts
@@ -197,8 +190,8 @@ function Properties({ delivery }: PartProps) {
           'Call',
           <Button
             kind="link"
-            label={callName(callId, delivery.callName)}
-            title="Show all deliveries of this call"
+            label={callName(callId, event.callName)}
+            title="Show all events of this call"
             onClick={() => filterBy({ callId })}
           />,
         ],

@@ -5,7 +5,7 @@ import { filterBy, now, store } from '../state/store.ts';
 
 const SHOWN = 100;
 
-/** The latest calls, newest first. Selecting one shows its deliveries. */
+/** The latest calls, newest first. Selecting one shows its events. */
 export function CallsPanel() {
   const { counts } = store.state;
   const calls = store.state.calls.slice(-SHOWN).reverse();
@@ -33,7 +33,7 @@ function CallRow({ call }: { readonly call: Call }) {
       <button
         type="button"
         class="row"
-        title="Show the deliveries of this call"
+        title="Show the events of this call"
         onClick={() => filterBy({ callId: call._id })}
       >
         <span class="row-title">

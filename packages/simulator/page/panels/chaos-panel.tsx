@@ -16,7 +16,7 @@ export const ChaosPanel = () => (
     <h2 class="visually-hidden">Chaos</h2>
     <p class="hint">
       The probability of each fault. The same seed gives the same faults. The last attempt of a
-      delivery gets only slow bodies and replays.
+      event gets only slow bodies and replays.
     </p>
     <p class="hint">
       Seed: <code>{store.state.seed}</code>

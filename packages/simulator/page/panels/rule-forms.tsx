@@ -8,7 +8,7 @@ const remove = (title: string, text: string, path: string): void =>
     title,
     go: 'Remove',
     danger: true,
-    content: <p>{`This removes ${text}. Waiting deliveries are dropped.`}</p>,
+    content: <p>{`This removes ${text}. Waiting events are dropped.`}</p>,
     run: () => callApi('DELETE', path),
   });
 

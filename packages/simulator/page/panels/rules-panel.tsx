@@ -27,7 +27,7 @@ export function RulesPanel() {
           <RuleCard key={rule._id} rule={rule} />
         ))}
       </ul>
-      {rules.length === 0 && <p class="none">No rules yet, so nothing is delivered.</p>}
+      {rules.length === 0 && <p class="none">No rules yet, so nothing is sent.</p>}
       <details class="more" id="add-rules" hidden={rules.length === 0}>
         <summary>Forward to another receiver</summary>
         <ForwardForm primary />
@@ -38,7 +38,7 @@ export function RulesPanel() {
 }
 
 const policyText = ({ maxAttempts, retryEvery, acknowledgeWithin }: PolicyView): string =>
-  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the delivery is retried about every ${span(retryEvery)}, ` +
+  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the event is retried about every ${span(retryEvery)}, ` +
   `up to ${String(maxAttempts)} attempts. A 404, or a failed last attempt, pauses the rule.`;
 
 function RuleCard({ rule }: { readonly rule: Rule }) {
@@ -66,7 +66,7 @@ function RuleCard({ rule }: { readonly rule: Rule }) {
           small
           run={() => callApi('POST', `/rules/${rule._id}/${paused ? 'resume' : 'pause'}`)}
         />
-        <Link label="Deliveries" run={() => filterBy({ ruleId: rule._id })} />
+        <Link label="Events" run={() => filterBy({ ruleId: rule._id })} />
         {rule.kind === 'rule' && <Link label="Add URL" run={() => openActionForm(rule)} />}
         <Link label="Remove rule" run={() => removeRule(rule)} />
       </div>

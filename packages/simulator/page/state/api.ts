@@ -28,7 +28,7 @@ export const ADVANCE = {
 /** The names that a query of the control API and the address of the page have for the filters. */
 const FILTERS = ['state', 'eventName', 'ruleId', 'callId', 'url', 'q'] as const;
 
-/** Which deliveries are shown. A field that is left out matches all. */
+/** Which events are shown. A field that is left out matches all. */
 export type Filter = Readonly<{ [Name in (typeof FILTERS)[number]]?: string | undefined }>;
 
 /** The same value for each filter. */

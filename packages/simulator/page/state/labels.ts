@@ -2,8 +2,8 @@ import type {
   Action,
   AttemptSummary,
   ChaosMode,
-  DeliveryState,
-  DeliverySummary,
+  WebhookEventState,
+  WebhookEventSummary,
   PauseReason,
   PolicyView,
 } from '@call-webhooks/simulator/control-api';
@@ -16,7 +16,7 @@ interface Look {
 }
 
 /** How each state looks, in display order. */
-export const STATES: Readonly<Record<DeliveryState, Look>> = {
+export const STATES: Readonly<Record<WebhookEventState, Look>> = {
   acknowledged: { label: 'Acknowledged', icon: 'check', tone: 'good' },
   'in-flight': { label: 'In flight', icon: 'flight', tone: 'info' },
   waiting: { label: 'Waiting', icon: 'clock', tone: 'wait' },
@@ -35,7 +35,7 @@ export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
 export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: string]>> = {
   duplicate: ['Duplicate', 'Sends an event again, seconds later'],
   concurrentDuplicates: ['Concurrent duplicates', 'Sends up to three copies at the same time'],
-  reorder: ['Reorder', 'Delays a delivery, so that later ones overtake it'],
+  reorder: ['Reorder', 'Delays an event, so that later ones overtake it'],
   dropResponse: ['Drop the response', 'Loses the response after the receiver did its work'],
   slowBody: ['Slow body', 'Sends the body in small chunks'],
   wrongSecret: ['Wrong secret', 'Signs with an unknown secret'],
@@ -64,18 +64,18 @@ export function attemptTone(attempt: AttemptSummary): 'good' | 'bad' | 'wait' | 
 const scheduled = <Kind extends Pick<AttemptSummary, 'kind'>>(attempts: readonly Kind[]) =>
   attempts.filter(({ kind }) => kind === 'scheduled');
 
-/** The last attempt of a delivery, without replays. */
+/** The last attempt of an event, without replays. */
 export const lastAttempt = <Kind extends Pick<AttemptSummary, 'kind'>>(
   attempts: readonly Kind[],
 ): Kind | undefined => scheduled(attempts).at(-1);
 
-/** Why a delivery is in its state. */
-export function stateReason(delivery: DeliverySummary, policy: PolicyView): string {
-  const last = lastAttempt(delivery.attempts);
-  switch (delivery.state) {
+/** Why an event is in its state. */
+export function stateReason(event: WebhookEventSummary, policy: PolicyView): string {
+  const last = lastAttempt(event.attempts);
+  switch (event.state) {
     case 'waiting':
       if (last) return `retry: ${failure(last, policy)}`;
-      return delivery.copiedBy === undefined ? 'delayed by chaos' : 'a copy, made by chaos';
+      return event.copiedBy === undefined ? 'delayed by chaos' : 'a copy, made by chaos';
     case 'in-flight':
       return 'the receiver is handling it';
     case 'acknowledged':
@@ -85,7 +85,7 @@ export function stateReason(delivery: DeliverySummary, policy: PolicyView): stri
     case 'held':
       return 'the rule is paused; sent when it is resumed';
     case 'dropped':
-      return delivery.droppedBecause === 'action-removed'
+      return event.droppedBecause === 'action-removed'
         ? 'not sent: the action was removed'
         : 'not sent: the rule was paused';
   }
@@ -106,8 +106,8 @@ function failure(attempt: AttemptSummary, { acknowledgeWithin }: PolicyView): st
 }
 
 /** The number of the next attempt: `2 of 6`. */
-export const nextAttempt = (delivery: DeliverySummary, { maxAttempts }: PolicyView): string =>
-  `${String(scheduled(delivery.attempts).length + 1)} of ${String(maxAttempts)}`;
+export const nextAttempt = (event: WebhookEventSummary, { maxAttempts }: PolicyView): string =>
+  `${String(scheduled(event.attempts).length + 1)} of ${String(maxAttempts)}`;
 
 /** A URL without what all of them share: `127.0.0.1:3000/hook`. */
 export const shortUrl = (url: string): string => url.replace(/^http:\/\//, '');

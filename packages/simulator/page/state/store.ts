@@ -1,9 +1,9 @@
 import { changeUrl, notify, notifyError, onUrlChange, readUrl } from '@call-webhooks/ui';
 import type {
   Call,
-  Delivery,
-  DeliverySummary,
-  DeliveryView,
+  WebhookEvent,
+  WebhookEventSummary,
+  WebhookEventView,
   OutcomesView,
   Rule,
   StateView,
@@ -11,11 +11,11 @@ import type {
 import { callApi, eachFilter, queryOf, type Filter } from './api.ts';
 import { shortUrl } from './labels.ts';
 
-/** The sections of the page. `deliveries` is a tab only on narrow pages. */
-export const SECTIONS = ['deliveries', 'rules', 'calls', 'outbox', 'chaos'] as const;
+/** The sections of the page. `events` is a tab only on narrow pages. */
+export const SECTIONS = ['events', 'rules', 'calls', 'outbox', 'chaos'] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** How many deliveries are shown at first, and how many more each time. */
+/** How many events are shown at first, and how many more each time. */
 export const STEP = 200;
 
 /** Milliseconds between two reads of the state, and until the next try after a failed one. */
@@ -30,13 +30,13 @@ const NARROW = matchMedia('(max-width: 899px)');
  */
 class Store {
   connection: 'live' | 'lost' = 'live';
-  /** How many deliveries are shown at most. */
+  /** How many events are shown at most. */
   limit = STEP;
   /** How often the state was read. */
   reads = 0;
   /** What outcomes mean. */
   outcomes: OutcomesView = {};
-  #section: Section = 'deliveries';
+  #section: Section = 'events';
   #state: StateView | undefined;
   #readAt = 0;
   #reading = false;
@@ -75,29 +75,29 @@ class Store {
     return Object.values(this.filter).some((value) => value !== undefined);
   }
 
-  /** The deliveries that match, newest first. */
-  get deliveries(): readonly DeliverySummary[] {
-    return this.state.deliveries;
+  /** The events that match, newest first. */
+  get events(): readonly WebhookEventSummary[] {
+    return this.state.events;
   }
 
-  /** How many deliveries match besides those that are shown. */
+  /** How many events match besides those that are shown. */
   get older(): number {
-    const { deliveries, matching } = this.state;
+    const { events, matching } = this.state;
     const { state } = this.filter;
     const inAll = Object.entries(matching).filter(
       ([name]) => state === undefined || name === state,
     );
-    return inAll.reduce((sum, [, count]) => sum + count, 0) - deliveries.length;
+    return inAll.reduce((sum, [, count]) => sum + count, 0) - events.length;
   }
 
-  /** The id of the delivery whose details are shown. */
+  /** The id of the event whose details are shown. */
   get selected(): string | undefined {
-    return readUrl().get('delivery') ?? undefined;
+    return readUrl().get('event') ?? undefined;
   }
 
-  /** The section that a page of this width shows. A wide page always shows the deliveries. */
+  /** The section that a page of this width shows. A wide page always shows the events. */
   get section(): Section {
-    return !NARROW.matches && this.#section === 'deliveries' ? 'rules' : this.#section;
+    return !NARROW.matches && this.#section === 'events' ? 'rules' : this.#section;
   }
 
   rule(id: string): Rule | undefined {
@@ -123,7 +123,7 @@ class Store {
   }
 
   select(id: string | undefined, how?: 'replace'): void {
-    changeUrl({ delivery: id }, how);
+    changeUrl({ event: id }, how);
   }
 
   show(section: Section): void {
@@ -172,8 +172,8 @@ class Store {
     if (this.reads === 0) this.outcomes = await callApi('GET', '/outcomes');
     this.reads++;
     this.#readAt = performance.now();
-    const deliveries = keepSame([...state.deliveries].reverse(), this.#state?.deliveries ?? []);
-    this.#state = { ...state, deliveries };
+    const events = keepSame([...state.events].reverse(), this.#state?.events ?? []);
+    this.#state = { ...state, events };
   }
 
   #setConnection(connection: Store['connection']): void {
@@ -193,9 +193,9 @@ class Store {
 
 /** Equal rows stay the same objects, so that they are not rendered again. */
 function keepSame(
-  rows: readonly DeliverySummary[],
-  before: readonly DeliverySummary[],
-): DeliverySummary[] {
+  rows: readonly WebhookEventSummary[],
+  before: readonly WebhookEventSummary[],
+): WebhookEventSummary[] {
   const known = new Map(before.map((row) => [row._id, row]));
   return rows.map((row) => {
     const old = known.get(row._id);
@@ -208,58 +208,58 @@ export const store = new Store();
 
 export const now = (): number => store.now();
 
-/** Shows the deliveries that match. */
+/** Shows the events that match. */
 export function filterBy(filter: Filter): void {
   store.setFilter(filter);
-  store.show('deliveries');
+  store.show('events');
 }
 
-/** Selects a delivery and moves the focus to its row; `undefined` closes the details. */
+/** Selects an event and moves the focus to its row; `undefined` closes the details. */
 export function choose(id: string | undefined): void {
   const before = store.selected;
   store.select(id);
-  const row = document.querySelector<HTMLElement>(`.delivery[data-id="${id ?? before ?? ''}"]`);
+  const row = document.querySelector<HTMLElement>(`.event-row[data-id="${id ?? before ?? ''}"]`);
   row?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Closes the details of a delivery that the simulator does not have, and takes it out of the address. */
+/** Closes the details of an event that the simulator does not have, and takes it out of the address. */
 export function closeGone(): void {
   store.select(undefined, 'replace'); // Back would only lead here again
-  notifyError('This delivery no longer exists.');
+  notifyError('This event no longer exists.');
 }
 
-/** The delivery before or after the selected one; the newest when none is selected. */
+/** The event before or after the selected one; the newest when none is selected. */
 export function neighbour(step: 1 | -1): string | undefined {
-  const { deliveries, selected } = store;
-  const at = deliveries.findIndex(({ _id }) => _id === selected);
-  return deliveries[at < 0 ? 0 : at + step]?._id;
+  const { events, selected } = store;
+  const at = events.findIndex(({ _id }) => _id === selected);
+  return events[at < 0 ? 0 : at + step]?._id;
 }
 
 /**
- * Sends the event of a delivery again and shows the new delivery.
+ * Sends an event again, as a copy, and shows the copy.
  * @param body another body, as JSON text
  * @throws ApiError
  */
 export async function resend(id: string, body?: string): Promise<void> {
   const edited = body === undefined ? undefined : { body };
-  const { _id, number } = await callApi<Delivery>('POST', `/deliveries/${id}/resend`, edited);
-  const { url } = await callApi<DeliveryView>('GET', `/deliveries/${_id}`);
+  const { _id, number } = await callApi<WebhookEvent>('POST', `/events/${id}/resend`, edited);
+  const { url } = await callApi<WebhookEventView>('GET', `/events/${_id}`);
   notify(`Sent again as #${String(number)}${url === undefined ? '' : ` to ${shortUrl(url)}`}.`);
   store.select(_id);
 }
 
-/** Sends all deliveries again that failed and match the filters. @throws ApiError */
+/** Sends all events again that failed and match the filters. @throws ApiError */
 export async function resendFailed(): Promise<void> {
-  const path = `/deliveries/resend-failed?${queryOf(store.filter)}`;
+  const path = `/events/resend-failed?${queryOf(store.filter)}`;
   const { resent } = await callApi<{ resent: number }>('POST', path);
-  notify(resent === 1 ? '1 delivery sent again.' : `${String(resent)} deliveries sent again.`);
+  notify(resent === 1 ? '1 event sent again.' : `${String(resent)} events sent again.`);
 }
 
-/** Who was called, for a delivery or for a call that is filtered by. */
+/** Who was called, for an event or for a call that is filtered by. */
 export function callName(callId: string, named?: string): string {
   if (callId === '') return 'no call';
   const call = store.call(callId);
-  const known = () => store.deliveries.find((one) => one.callId === callId)?.callName;
+  const known = () => store.events.find((one) => one.callId === callId)?.callName;
   return named ?? call?.calledName ?? call?.calledNumber ?? known() ?? `unknown (${callId})`;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Directory } from '../activity/directory.ts';
 import type { SimulatorClock } from '../clock/clock.ts';
-import type { EventDispatcher } from '../deliveries/dispatcher.ts';
+import type { EventDispatcher } from '../events/dispatcher.ts';
 import { anyObject, checked, flag, numberFrom, SimulatorError, text } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import { Records, type ChangeEmitter } from '../records.ts';

@@ -36,7 +36,7 @@ export interface Clock {
   advance(by: Duration): Promise<void>;
   /** Advances the clock to the next due time. Resolves to `false` when nothing is due. */
   next(): Promise<boolean>;
-  /** Advances the clock until nothing is due: no call is to end, and no delivery waits. */
+  /** Advances the clock until nothing is due: no call is to end, and no event waits. */
   runUntilIdle(): Promise<void>;
   /** Resolves after some time of the simulator's clock, for receivers in the same process. */
   sleep(duration: Duration): Promise<void>;

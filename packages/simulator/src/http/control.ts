@@ -12,8 +12,8 @@ import { latest, queryOf, search } from './search.ts';
 import { streamRoute } from './stream.ts';
 import {
   clockView,
-  deliverySummary,
-  deliveryView,
+  eventSummary,
+  eventView,
   stateView,
   type OutcomesView,
   type SecretsView,
@@ -40,7 +40,7 @@ export function controlApi(app: FastifyInstance, simulation: Simulation, session
   actionRoutes(app, simulation);
   callRoutes(app, simulation);
   messageRoutes(app, simulation);
-  deliveryRoutes(app, simulation);
+  eventRoutes(app, simulation);
   clockRoutes(app, simulation);
 
   app.get('/chaos', () => chaos.get());
@@ -136,20 +136,20 @@ function messageRoutes(app: FastifyInstance, { messages }: Simulation): void {
 
 const EDITED = z.strictObject({ body: z.optional(text()) });
 
-/** The list holds the last `limit` deliveries that match, the oldest first. */
-function deliveryRoutes(app: FastifyInstance, simulation: Simulation): void {
+/** The list holds the last `limit` events that match, the oldest first. */
+function eventRoutes(app: FastifyInstance, simulation: Simulation): void {
   const { log, dispatcher, inFlight, rules } = simulation;
-  app.get('/deliveries', ({ query }) => {
+  app.get('/events', ({ query }) => {
     const asked = queryOf(query);
     const { found } = search(simulation, asked);
-    return latest(found, asked.limit).map(deliverySummary(simulation));
+    return latest(found, asked.limit).map(eventSummary(simulation));
   });
-  app.post('/deliveries/settled', async () => {
+  app.post('/events/settled', async () => {
     await inFlight.waitForAll();
     return { counts: log.counts() };
   });
-  // A delivery that was sent again before is left out; if that failed too, its copy is sent again.
-  app.post('/deliveries/resend-failed', ({ query }) => {
+  // An event that was sent again before is left out; if that failed too, its copy is sent again.
+  app.post('/events/resend-failed', ({ query }) => {
     const again = new Set(
       log.list().map(({ copyOf, copiedBy }) => copiedBy === 'resend' && copyOf),
     );
@@ -161,8 +161,8 @@ function deliveryRoutes(app: FastifyInstance, simulation: Simulation): void {
     for (const { _id } of sent) dispatcher.resend(_id);
     return { resent: sent.length };
   });
-  app.get<One>('/deliveries/:id', ({ params }) => deliveryView(log.get(params.id), simulation));
-  app.post<One>('/deliveries/:id/resend', ({ params, body }, reply) =>
+  app.get<One>('/events/:id', ({ params }) => eventView(log.get(params.id), simulation));
+  app.post<One>('/events/:id/resend', ({ params, body }, reply) =>
     reply.code(201).send(dispatcher.resend(params.id, checked(EDITED, body).body)),
   );
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Delivery, DeliveryState } from '../deliveries/delivery.ts';
+import type { WebhookEvent, WebhookEventState } from '../events/webhook-event.ts';
 import { checked, text } from '../errors.ts';
 import type { Simulation } from '../simulation.ts';
 
@@ -10,7 +10,7 @@ const QUERY = z.object({
   eventName: z.optional(text()),
   /** Where the last attempt went, or the first will go. */
   url: z.optional(text()),
-  /** Words that a delivery or a call has somewhere; `#12` is the number of a delivery. */
+  /** Words that an event or a call has somewhere; `#12` is the number of an event. */
   q: z.optional(text()),
   /** How many to list: the latest that match. */
   limit: z.pipe(
@@ -19,7 +19,7 @@ const QUERY = z.object({
   ),
 });
 
-/** Which deliveries or calls are asked for. A field that is missing or empty matches all. */
+/** Which events or calls are asked for. A field that is missing or empty matches all. */
 export type Query = z.output<typeof QUERY>;
 
 /** The query of a request. @throws SimulatorError `invalid-input` */
@@ -29,33 +29,33 @@ export const queryOf = (given: unknown): Query => checked(QUERY, given);
 export const latest = <Row>(rows: readonly Row[], limit: number): Row[] =>
   rows.slice(Math.max(0, rows.length - limit));
 
-/** The deliveries that match, the oldest first, and the number in each state that match the rest. */
+/** The events that match, the oldest first, and the number in each state that match the rest. */
 export function search(
   simulation: Simulation,
   query: Query,
-): { found: Delivery[]; counts: Partial<Record<DeliveryState, number>> } {
+): { found: WebhookEvent[]; counts: Partial<Record<WebhookEventState, number>> } {
   const { state } = query;
   const inAnyState = simulation.log.list().filter((one) => matches(simulation, query, one));
-  const counts: Partial<Record<DeliveryState, number>> = {};
+  const counts: Partial<Record<WebhookEventState, number>> = {};
   for (const one of inAnyState) counts[one.state] = (counts[one.state] ?? 0) + 1;
   return { found: state ? inAnyState.filter((one) => one.state === state) : inAnyState, counts };
 }
 
 /** Everything but the state. */
-function matches(simulation: Simulation, query: Query, delivery: Delivery): boolean {
+function matches(simulation: Simulation, query: Query, event: WebhookEvent): boolean {
   const words = query.q?.trim().toLowerCase();
   return (
     (['ruleId', 'callId', 'eventName'] as const).every(
-      (name) => !query[name] || query[name] === delivery[name],
+      (name) => !query[name] || query[name] === event[name],
     ) &&
-    (!query.url || query.url === receiverOf(delivery, simulation)) &&
-    (!words || mentions(delivery, words, simulation))
+    (!query.url || query.url === receiverOf(event, simulation)) &&
+    (!words || mentions(event, words, simulation))
   );
 }
 
-/** Whether a delivery has some words in its number, ids, event, call, body or responses. */
-function mentions(delivery: Delivery, words: string, { calls }: Simulation): boolean {
-  const { number, _id, callId, eventName, body, attempts } = delivery;
+/** Whether an event has some words in its number, ids, name, call, body or responses. */
+function mentions(event: WebhookEvent, words: string, { calls }: Simulation): boolean {
+  const { number, _id, callId, eventName, body, attempts } = event;
   if (words.startsWith('#')) return String(number) === words.slice(1);
   const call = calls.find(callId);
   const texts = [
@@ -71,9 +71,9 @@ function mentions(delivery: Delivery, words: string, { calls }: Simulation): boo
 const someIncludes = (texts: readonly (string | undefined)[], words: string): boolean =>
   texts.some((one) => one?.toLowerCase().includes(words));
 
-/** Where the last attempt of a delivery went, or the first will go. */
+/** Where the last attempt of an event went, or the first will go. */
 export function receiverOf(
-  { ruleId, actionId, attempts }: Delivery,
+  { ruleId, actionId, attempts }: WebhookEvent,
   { rules }: Simulation,
 ): string | undefined {
   const actions = rules.find(ruleId)?.actions;

@@ -1,7 +1,12 @@
 import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
 import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos.ts';
-import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
+import type {
+  Attempt,
+  AttemptResponse,
+  WebhookEvent,
+  WebhookEventState,
+} from '../events/webhook-event.ts';
 import type { Settings } from '../options.ts';
 import type { Mail } from '../outbox.ts';
 import { omit, type Change } from '../records.ts';
@@ -22,13 +27,13 @@ export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResp
   readonly dropped: boolean;
 };
 
-/** A delivery without bodies and headers. */
-export type DeliverySummary = Omit<Delivery, 'body' | 'attempts'> & {
+/** An event without bodies and headers. */
+export type WebhookEventSummary = Omit<WebhookEvent, 'body' | 'attempts'> & {
   readonly attempts: readonly AttemptSummary[];
 } & Names;
 
-/** `GET /_sim/deliveries/:id`: a delivery with all bodies and headers. */
-export type DeliveryView = Omit<Delivery, 'attempts'> & {
+/** `GET /_sim/events/:id`: an event with all bodies and headers. */
+export type WebhookEventView = Omit<WebhookEvent, 'attempts'> & {
   readonly attempts: readonly (Attempt & Pick<AttemptSummary, 'url' | 'outcome' | 'dropped'>)[];
 } & Names;
 
@@ -58,12 +63,12 @@ export interface ClockView {
 /** How many records of each kind the simulator keeps. */
 export interface CountsView {
   readonly calls: number;
-  readonly deliveries: Partial<Readonly<Record<DeliveryState, number>>>;
+  readonly events: Partial<Readonly<Record<WebhookEventState, number>>>;
   readonly mails: number;
   readonly messages: number;
 }
 
-/** The delivery options. Durations are milliseconds. */
+/** The options about retries and pauses. Durations are milliseconds. */
 export type PolicyView = Readonly<
   Pick<Settings, 'maxAttempts' | 'retryEvery' | 'acknowledgeWithin' | 'whilePaused'>
 >;
@@ -72,7 +77,7 @@ export type PolicyView = Readonly<
 export type SecretsView = Readonly<Record<string, ActionSecret | null>>;
 
 /**
- * `GET /_sim/state`: the state, with the latest calls and emails, and the latest deliveries that match
+ * `GET /_sim/state`: the state, with the latest calls and emails, and the latest events that match
  * the query of the request; up to `limit` of each, 100 by default.
  */
 export interface StateView {
@@ -84,24 +89,24 @@ export interface StateView {
   readonly chaos: ChaosSettings;
   readonly rules: readonly Rule[];
   readonly calls: readonly Call[];
-  readonly deliveries: readonly DeliverySummary[];
-  /** The number of deliveries in each state that match everything of the query but the state. */
-  readonly matching: CountsView['deliveries'];
+  readonly events: readonly WebhookEventSummary[];
+  /** The number of events in each state that match everything of the query but the state. */
+  readonly matching: CountsView['events'];
   readonly outbox: readonly Mail[];
 }
 
 /**
- * A `changes` event of `GET /_sim/stream`, which any change causes: the rules and deliveries that
+ * A `changes` event of `GET /_sim/stream`, which any change causes: the rules and events that
  * changed, in their current state.
  */
 export interface ChangesView {
-  /** After a reset, or with too many deliveries, which are left out: fetch the state. */
+  /** After a reset, or with too many events, which are left out: fetch the state. */
   readonly resync: boolean;
   readonly rules: readonly Rule[];
-  readonly deliveries: readonly DeliverySummary[];
+  readonly events: readonly WebhookEventSummary[];
 }
 
-/** The state, with the deliveries that a query asks for. */
+/** The state, with the events that a query asks for. */
 export function stateView(simulation: Simulation, query: Query): StateView {
   const { rules, calls, outbox, chaos, settings } = simulation;
   const { maxAttempts, retryEvery, acknowledgeWithin, whilePaused } = settings;
@@ -115,17 +120,17 @@ export function stateView(simulation: Simulation, query: Query): StateView {
     chaos: chaos.get(),
     rules: rules.list(),
     calls: latest(calls.list(), query.limit),
-    deliveries: latest(found, query.limit).map(deliverySummary(simulation)),
+    events: latest(found, query.limit).map(eventSummary(simulation)),
     matching: counts,
     outbox: latest(outbox.list(), query.limit),
   };
 }
 
-/** With more deliveries than this, the listener should fetch the state. */
+/** With more events than this, the listener should fetch the state. */
 const MOST_CHANGES = 200;
 
 /**
- * The rules and deliveries that changed, in their current state.
+ * The rules and events that changed, in their current state.
  * @param changes may name a record several times; the view holds it once
  */
 export function changesView(simulation: Simulation, changes: readonly Change[]): ChangesView {
@@ -133,15 +138,15 @@ export function changesView(simulation: Simulation, changes: readonly Change[]):
     [...new Set(changes.map((one) => (one.kind === kind ? one.id : undefined)))].filter(
       (id) => id !== undefined,
     );
-  const deliveries = ids('delivery');
+  const events = ids('event');
   const reset = changes.some(({ kind }) => kind === 'reset');
-  const resync = reset || deliveries.length > MOST_CHANGES;
+  const resync = reset || events.length > MOST_CHANGES;
   return {
     resync,
     rules: ids('rule').flatMap((id) => simulation.rules.find(id) ?? []),
-    deliveries: (resync ? [] : deliveries)
+    events: (resync ? [] : events)
       .flatMap((id) => simulation.log.find(id) ?? [])
-      .map(deliverySummary(simulation)),
+      .map(eventSummary(simulation)),
   };
 }
 
@@ -153,26 +158,26 @@ export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
   inFlight: inFlight.size,
 });
 
-/** A delivery without bodies and headers. */
-export const deliverySummary =
+/** An event without bodies and headers. */
+export const eventSummary =
   (simulation: Simulation) =>
-  (delivery: Delivery): DeliverySummary => ({
-    ...omit(delivery, 'body', 'attempts'),
-    attempts: delivery.attempts.map(attemptSummary),
-    ...namesOf(delivery, simulation),
+  (event: WebhookEvent): WebhookEventSummary => ({
+    ...omit(event, 'body', 'attempts'),
+    attempts: event.attempts.map(attemptSummary),
+    ...namesOf(event, simulation),
   });
 
-/** A delivery with everything. */
-export const deliveryView = (delivery: Delivery, simulation: Simulation): DeliveryView => ({
-  ...delivery,
-  attempts: delivery.attempts.map((attempt) => ({ ...attempt, ...resultOf(attempt) })),
-  ...namesOf(delivery, simulation),
+/** An event with everything. */
+export const eventView = (event: WebhookEvent, simulation: Simulation): WebhookEventView => ({
+  ...event,
+  attempts: event.attempts.map((attempt) => ({ ...attempt, ...resultOf(attempt) })),
+  ...namesOf(event, simulation),
 });
 
-function namesOf(delivery: Delivery, simulation: Simulation): Names {
-  const rule = simulation.rules.find(delivery.ruleId);
-  const url = receiverOf(delivery, simulation);
-  const call = simulation.calls.find(delivery.callId);
+function namesOf(event: WebhookEvent, simulation: Simulation): Names {
+  const rule = simulation.rules.find(event.ruleId);
+  const url = receiverOf(event, simulation);
+  const call = simulation.calls.find(event.callId);
   const callName = call?.calledName ?? call?.calledNumber;
   return {
     ...(url !== undefined && { url }),
@@ -204,7 +209,7 @@ function resultOf({ request, response, droppedResponse }: Attempt) {
 /** How many records of each kind exist. */
 export const countsView = ({ calls, log, outbox, messages }: Simulation): CountsView => ({
   calls: calls.list().length,
-  deliveries: log.counts(),
+  events: log.counts(),
   mails: outbox.list().length,
   messages: messages.list().length,
 });

@@ -63,8 +63,8 @@ function defaultName(trigger: EventName, scope: Rule['scope']): string {
   return scope === 'user' ? `I ${mine} a call` : `A teammate ${theirs} a call`;
 }
 
-/** The deliveries of rules that wait: the scheduler has them. */
-interface WaitingDeliveries {
+/** The waiting events of rules, which the scheduler has. */
+interface WaitingEvents {
   onActionsRemoved(ruleId: string): void;
   onRulePaused(ruleId: string): void;
   onRuleResumed(ruleId: string): void;
@@ -76,7 +76,7 @@ interface Parts {
   readonly clock: SimulatorClock;
   readonly directory: Directory;
   readonly random: SeededRandom;
-  readonly scheduler: WaitingDeliveries;
+  readonly scheduler: WaitingEvents;
   readonly secrets: Secrets;
   readonly settings: Pick<Settings, 'allowExternal'>;
 }
@@ -124,7 +124,7 @@ export class Rules {
   }
 
   /**
-   * Removes a rule, or the recording webhook, with its actions and secrets. Its waiting deliveries
+   * Removes a rule, or the recording webhook, with its actions and secrets. Its waiting events
    * are dropped.
    * @throws SimulatorError `not-found`
    */
@@ -206,7 +206,7 @@ export class Rules {
   }
 
   /**
-   * Removes an action and its secret. Its waiting deliveries are dropped.
+   * Removes an action and its secret. Its waiting events are dropped.
    * @throws SimulatorError `not-found`, or `conflict` for the recording webhook
    */
   removeAction(ruleId: string, actionId: string): void {
@@ -280,7 +280,7 @@ export class Rules {
     if (this.#simulation.settings.allowExternal || isLoopback(hostname)) return;
     throw new SimulatorError(
       'external-target',
-      `${host} is not this machine. To send deliveries there, set allowExternal (on the command line: simulate --allow-external).`,
+      `${host} is not this machine. To send events there, set allowExternal (on the command line: simulate --allow-external).`,
     );
   }
 }

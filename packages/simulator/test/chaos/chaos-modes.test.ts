@@ -37,17 +37,17 @@ function refusal({ headers, body }: Received, secret: string): string | undefine
   }
 }
 
-describe('what is done to deliveries', () => {
+describe('what is done to events', () => {
   test('duplicate: the same event comes again, a little later, with an id of its own', async () => {
     const { simulator, receiver } = await chaotic('duplicate');
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(receiver.received).toHaveLength(1);
     await simulator.clock.runUntilIdle();
     const [first, second] = receiver.received as [Received, Received];
     expect(second.body).toBe(first.body);
     expect(second.headers['x-service-webhook-id']).not.toBe(first.headers['x-service-webhook-id']);
-    const [original, copy] = simulator.deliveries.list();
+    const [original, copy] = simulator.events.list();
     expect(copy).toMatchObject({ copyOf: original!._id, copiedBy: 'duplicate' });
   });
 
@@ -64,7 +64,7 @@ describe('what is done to deliveries', () => {
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
     expect(receiver.received.length).toBeGreaterThan(1);
-    expect(simulator.deliveries.list().every(({ attempts }) => attempts.length === 1)).toBe(true);
+    expect(simulator.events.list().every(({ attempts }) => attempts.length === 1)).toBe(true);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
@@ -86,7 +86,7 @@ describe('what is done to attempts', () => {
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(2);
-    expect(simulator.deliveries.list()[0]).toMatchObject({
+    expect(simulator.events.list()[0]).toMatchObject({
       state: 'acknowledged',
       attempts: [
         {
@@ -110,8 +110,8 @@ describe('what is done to attempts', () => {
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
     expect(pieces.length).toBeGreaterThan(2);
-    expect(simulator.deliveries.list()[0]!.state).toBe('acknowledged');
-    expect(simulator.deliveries.list()[0]!.attempts[0]!.tookMs).toBeGreaterThanOrEqual(30);
+    expect(simulator.events.list()[0]!.state).toBe('acknowledged');
+    expect(simulator.events.list()[0]!.attempts[0]!.tookMs).toBeGreaterThanOrEqual(30);
   });
 
   test.each(['wrongSecret', 'tamperedBody'] as const)(
@@ -135,19 +135,19 @@ describe('what is done to attempts', () => {
     const { simulator, receiver, actionId } = await chaotic('oldSecret');
     const old = simulator.secrets.get(actionId)!.current;
     simulator.calls.start();
-    await simulator.deliveries.settled();
-    expect(simulator.deliveries.list()[0]!.attempts[0]!.chaos).toEqual([]);
+    await simulator.events.settled();
+    expect(simulator.events.list()[0]!.attempts[0]!.chaos).toEqual([]);
     simulator.secrets.rotate(actionId);
     simulator.calls.start();
-    await simulator.deliveries.settled();
-    expect(simulator.deliveries.list()[1]!.attempts[0]!.chaos).toEqual(['oldSecret']);
+    await simulator.events.settled();
+    expect(simulator.events.list()[1]!.attempts[0]!.chaos).toEqual(['oldSecret']);
     expect(refusal(receiver.received[1]!, old)).toBeUndefined();
   });
 
   test('clockSkew: the timestamp is out of tolerance, and signed', async () => {
     const { simulator, receiver, actionId } = await chaotic('clockSkew');
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(refusal(receiver.received[0]!, simulator.secrets.get(actionId)!.current)).toMatch(
       /timestamp too (old|new)/,
     );
@@ -161,7 +161,7 @@ describe('what is done to attempts', () => {
     await simulator.clock.runUntilIdle();
     const [first, second] = receiver.received as [Received, Received];
     expect(second).toEqual(first);
-    expect(simulator.deliveries.list()[0]).toMatchObject({
+    expect(simulator.events.list()[0]).toMatchObject({
       state: 'acknowledged',
       attempts: [{ kind: 'scheduled' }, { kind: 'replay', response: { status: 404 } }],
     });
@@ -174,7 +174,7 @@ test('the last attempt is left in peace', async () => {
   simulator.calls.start();
   await simulator.clock.runUntilIdle();
   expect(receiver.received).toHaveLength(1);
-  expect(simulator.deliveries.list()[0]!.attempts[0]!.chaos).toEqual([]);
+  expect(simulator.events.list()[0]!.attempts[0]!.chaos).toEqual([]);
 });
 
 test('odd settings are refused', async () => {

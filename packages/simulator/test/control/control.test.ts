@@ -59,7 +59,7 @@ describe('the control API', () => {
       expect((await ask('POST', '/forward', { url: receiver.url }))[1]).toHaveLength(3);
     });
 
-    test('calls, deliveries, the clock, chaos and the outbox', async () => {
+    test('calls, events, the clock, chaos and the outbox', async () => {
       const { simulator, receiver, ask } = await controlled();
       await ask('POST', '/forward', { url: receiver.url });
       const [status, call] = await ask('POST', '/calls', { durationSeconds: 5, calledName: null });
@@ -68,13 +68,13 @@ describe('the control API', () => {
       expect((await ask('POST', '/clock/advance', { by: '1m' }))[1]).toMatchObject({
         nextDueAt: null,
       });
-      const [, shown] = await ask('GET', '/deliveries?state=acknowledged');
+      const [, shown] = await ask('GET', '/events?state=acknowledged');
       expect(shown).toHaveLength(3);
       const [first] = shown as unknown as { _id: string }[];
-      const [, whole] = await ask('GET', `/deliveries/${first!._id}`);
-      expect(whole).toMatchObject(simulator.deliveries.get(first!._id));
+      const [, whole] = await ask('GET', `/events/${first!._id}`);
+      expect(whole).toMatchObject(simulator.events.get(first!._id));
       expect(whole).toMatchObject({ url: receiver.url, ruleName: 'A teammate starts a call' });
-      expect((await ask('POST', `/deliveries/${first!._id}/resend`))[1]).toMatchObject({
+      expect((await ask('POST', `/events/${first!._id}/resend`))[1]).toMatchObject({
         copyOf: first!._id,
       });
 
@@ -99,7 +99,7 @@ describe('the control API', () => {
       expect((await ask('GET', '/state'))[1]).toMatchObject({
         rules: [],
         calls: [],
-        deliveries: [],
+        events: [],
         outbox: [],
         counts: { calls: 0 },
       });
@@ -124,7 +124,7 @@ describe('the control API', () => {
       receiver.respond = (_received, response) => void setTimeout(() => response.end(), 30);
       simulator.rules.forwardTo(receiver.url);
       simulator.calls.start();
-      const landed = await ask('POST', '/deliveries/settled');
+      const landed = await ask('POST', '/events/settled');
       expect(landed).toEqual([200, { counts: { acknowledged: 1 } }]);
       expect((await ask('POST', '/close'))[0]).toBe(202);
       await simulator.closed;
@@ -148,7 +148,7 @@ describe('the control API', () => {
       ['POST', '/clock/advance', { by: 'soon' }, 400],
       ['PATCH', '/chaos', { replay: 2 }, 400],
       ['PATCH', '/chaos', { earthquake: 1 }, 400],
-      ['GET', '/deliveries?limit=all', undefined, 400],
+      ['GET', '/events?limit=all', undefined, 400],
       ['GET', '/nothing', undefined, 404],
     ])('%s %s %j is refused', async (method, path, body, status) => {
       const { ask } = await controlled();
@@ -226,13 +226,13 @@ describe('the control API', () => {
     expect((await changes.next()).value).toEqual({}); // the stream is open
     const [rule] = simulator.rules.forwardTo(receiver.url);
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     const told: Record<string, unknown[]> = {};
     for await (const change of changes) {
       for (const [name, rows] of Object.entries(change))
         if (Array.isArray(rows)) (told[name] ??= []).push(...(rows as unknown[]));
       expect(change).toMatchObject({ resync: false });
-      if (JSON.stringify(told['deliveries']).includes('acknowledged')) break;
+      if (JSON.stringify(told['events']).includes('acknowledged')) break;
     }
     expect(told['rules']).toContainEqual(rule);
     expect(JSON.stringify(told)).not.toContain('whsec_');
@@ -249,7 +249,7 @@ describe('the control API', () => {
       () => simulator.clock.advance('1s'),
     ]) {
       await change();
-      expect((await changes.next()).value).toEqual({ resync: false, rules: [], deliveries: [] });
+      expect((await changes.next()).value).toEqual({ resync: false, rules: [], events: [] });
     }
   });
 
@@ -260,7 +260,7 @@ describe('the control API', () => {
     const changes = changesOf(simulator.url);
     await changes.next();
     for (let placed = 0; placed < 201; placed++) simulator.calls.start();
-    const resync = { resync: true, rules: [], deliveries: [] };
+    const resync = { resync: true, rules: [], events: [] };
     expect((await changes.next()).value).toEqual(resync);
     for (let placed = 0; placed < 201; placed++) simulator.calls.start();
     simulator.rules.resume(paused._id);

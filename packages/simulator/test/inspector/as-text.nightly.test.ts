@@ -24,7 +24,7 @@ describeInChromium('what others wrote is shown as text', (chromium) => {
     await count('acknowledged', 2);
 
     const detail = page.locator('#detail');
-    for (const row of await page.locator('.delivery').all()) {
+    for (const row of await page.locator('.event-row').all()) {
       await row.click();
       await detail
         .getByRole('region', { name: 'Response body' })
@@ -105,7 +105,7 @@ describeInChromium('what others wrote is shown as text', (chromium) => {
     simulator.calls.start();
     const { page, count, tab } = await openInspector(chromium, simulator);
     await count('acknowledged', 1);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail .attempt').waitFor();
     await page.route('**/resend', (route) =>
       route.fulfill({

@@ -6,7 +6,7 @@ import { testResources } from '../support/test-resources.ts';
 describeInChromium('the inspector, in a browser', (chromium) => {
   const open = testResources();
 
-  test('leads a newcomer from the first URL to the first deliveries', async () => {
+  test('leads a newcomer from the first URL to the first events', async () => {
     const simulator = await open.simulator();
     const receiver = await open.receiver();
     const { page, count } = await openInspector(chromium, simulator);
@@ -28,7 +28,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await dialog.getByLabel('Recorded').uncheck();
     await dialog.getByRole('button', { name: 'Place' }).click();
 
-    const rows = page.locator('.delivery');
+    const rows = page.locator('.event-row');
     await rows.getByText('call:started').waitFor();
     await count('acknowledged', 1);
     expect(await welcome.isVisible()).toBe(false);
@@ -42,7 +42,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({ toPhoneNumber: '+15550199' });
   });
 
-  test('a failed delivery says why it is retried and when, and is retried when the clock is turned', async () => {
+  test('a failed event says why it is retried and when, and is retried when the clock is turned', async () => {
     const simulator = await open.simulator();
     const receiver = await open.receiver((_received, response, nth) => {
       response
@@ -54,13 +54,13 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     simulator.calls.start();
     await count('waiting', 1);
 
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     const detail = page.locator('#detail');
     await detail.getByText('retry: the receiver responded 503').waitFor();
     await detail.getByText(/Attempt 2 of 6 is due in [45]m/).waitFor();
     await detail.getByText('The service retries: the status was neither 2xx nor 404.').waitFor();
-    const [delivery] = simulator.deliveries.list();
-    const { request } = delivery!.attempts[0]!;
+    const [event] = simulator.events.list();
+    const { request } = event!.attempts[0]!;
     await detail.getByText(request.headers['X-Service-Webhook-Id']!).waitFor();
     await detail.getByRole('button', { name: 'Raw' }).first().click();
     await detail.getByText(request.body, { exact: true }).waitFor();
@@ -77,7 +77,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await detail.getByRole('heading', { name: '#2' }).waitFor();
     await detail.locator('.attempt details[open]').waitFor();
     await count('acknowledged', 2);
-    expect(simulator.deliveries.list()[1]).toMatchObject({ copiedBy: 'resend', number: 2 });
+    expect(simulator.events.list()[1]).toMatchObject({ copiedBy: 'resend', number: 2 });
   });
 
   test('a paused rule says why, can be resumed, and its owner was mailed', async () => {

@@ -23,8 +23,8 @@ describeInChromium('the page and the simulator', (chromium) => {
     for (let placed = 0; placed < 60; placed++) simulator.calls.place();
     await simulator.clock.advance('2m');
     const agree = async () => {
-      const counts = simulator.deliveries.counts();
-      await count('all', simulator.deliveries.list().length);
+      const counts = simulator.events.counts();
+      await count('all', simulator.events.list().length);
       for (const state of STATES) await count(state, counts[state] ?? 0);
       await tab(`Calls ${String(simulator.calls.list().length)}`);
       const mails = simulator.outbox.list().length;
@@ -35,22 +35,22 @@ describeInChromium('the page and the simulator', (chromium) => {
     await count('waiting', 0);
     await simulator.clock.runUntilIdle();
     await agree();
-    expect(simulator.deliveries.counts()).toMatchObject({ dropped: expect.any(Number) });
+    expect(simulator.events.counts()).toMatchObject({ dropped: expect.any(Number) });
     expect(await page.locator('#panel-outbox .card').count()).toBe(simulator.outbox.list().length);
 
     await page.locator('.chip[data-state=failed]').click();
-    const failed = simulator.deliveries.counts().failed ?? 0;
+    const failed = simulator.events.counts().failed ?? 0;
     expect(failed).toBeGreaterThan(0);
     await page.locator(`.timeline li:nth-child(${String(failed)}):last-child`).waitFor();
     await page.getByLabel('Event').selectOption('call:recording-available');
     const both = { state: 'failed', eventName: 'call:recording-available' } as const;
-    const some = simulator.deliveries.list(both).length;
+    const some = simulator.events.list(both).length;
     if (some > 0)
       await page.locator(`.timeline li:nth-child(${String(some)}):last-child`).waitFor();
-    else await page.getByText('No delivery matches these filters.').waitFor();
+    else await page.getByText('No event matches these filters.').waitFor();
   });
 
-  test('10,000 deliveries: the latest 200 are shown, and the page stays quick', async () => {
+  test('10,000 events: the latest 200 are shown, and the page stays quick', async () => {
     const simulator = await open.simulator();
     const { url } = await open.receiver();
     const rule = simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
@@ -67,15 +67,15 @@ describeInChromium('the page and the simulator', (chromium) => {
       if (placed % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     await count('dropped', 10_000);
-    const last = simulator.deliveries.list().at(-1)!;
+    const last = simulator.events.list().at(-1)!;
     await page
       .locator(`.timeline li:first-child [data-id="${last._id}"][data-state=dropped]`)
       .waitFor();
-    expect(await page.locator('.delivery').count()).toBe(200);
-    await page.locator('.delivery').first().click();
+    expect(await page.locator('.event-row').count()).toBe(200);
+    await page.locator('.event-row').first().click();
     await page.locator('#detail').getByRole('heading', { name: '#10000' }).waitFor();
     const longest = await page.evaluate('window.longest');
-    process.stdout.write(`10,000 deliveries: the page's longest task took ${String(longest)} ms\n`);
+    process.stdout.write(`10,000 events: the page's longest task took ${String(longest)} ms\n`);
   });
 
   test('a simulator that was restarted is found again, and shown as it is now', async () => {
@@ -92,7 +92,7 @@ describeInChromium('the page and the simulator', (chromium) => {
     for (let placed = 0; placed < 3; placed++) after.calls.start();
     await page.getByText('Live', { exact: true }).waitFor();
     await count('acknowledged', 3);
-    expect(await page.locator('.delivery').count()).toBe(3);
+    expect(await page.locator('.event-row').count()).toBe(3);
 
     await page.getByRole('button', { name: 'Reset' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();

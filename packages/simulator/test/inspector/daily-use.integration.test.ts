@@ -13,14 +13,14 @@ describeInChromium('the inspector in daily use', (chromium) => {
     const actions = [{ url: receiver.url }];
     simulator.rules.create({ trigger: 'call:started', name: 'To the CRM', actions });
     simulator.calls.start({ calledName: 'Ida Holm' });
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     return { simulator, receiver };
   }
 
-  test('after a restart, the details of a delivery that is gone close', async () => {
+  test('after a restart, the details of an event that is gone close', async () => {
     const { simulator } = await oneFailed();
     const { page } = await openInspector(chromium, simulator);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
     await simulator.close();
     await page.getByText('Connection lost').waitFor();
@@ -28,17 +28,17 @@ describeInChromium('the inspector in daily use', (chromium) => {
     await page.locator('#welcome').waitFor();
     await page.locator('#detail').waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
-    await page.getByRole('alert').getByText('This delivery no longer exists.').waitFor();
+    await page.getByRole('alert').getByText('This event no longer exists.').waitFor();
   });
 
-  test('a link to a delivery that is not there says so, and Back does not lead to it', async () => {
+  test('a link to an event that is not there says so, and Back does not lead to it', async () => {
     const { simulator } = await oneFailed();
     const { page } = await openInspector(chromium, simulator);
-    const gone = page.getByRole('alert').getByText('This delivery no longer exists.');
-    await page.goto(`${simulator.url}/?delivery=deadbeef`);
+    const gone = page.getByRole('alert').getByText('This event no longer exists.');
+    await page.goto(`${simulator.url}/?event=deadbeef`);
     await gone.waitFor();
     await page.waitForURL(`${simulator.url}/`);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
     await page.goBack();
     await page.locator('#detail').waitFor({ state: 'detached' });
@@ -46,10 +46,10 @@ describeInChromium('the inspector in daily use', (chromium) => {
     expect(await gone.count()).toBe(1);
   });
 
-  test('a reset closes the details, without a word about the delivery that they showed', async () => {
+  test('a reset closes the details, without a word about the event that they showed', async () => {
     const { simulator } = await oneFailed();
     const { page } = await openInspector(chromium, simulator);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
     const reset = page.getByRole('button', { name: 'Reset' });
     expect(await reset.getAttribute('title')).toBe('Remove all rules, secrets and records');
@@ -65,7 +65,7 @@ describeInChromium('the inspector in daily use', (chromium) => {
     const { page } = await openInspector(chromium, simulator);
     await page.locator('#paused').getByText('“To the CRM”').waitFor();
     expect(await page.locator('.notice').count()).toBe(0);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.route('**/resend', (route) => route.abort());
     const resend = page.locator('#detail').getByRole('button', { name: 'Resend' });
     for (let tried = 0; tried < 3; tried++) {
@@ -83,7 +83,7 @@ describeInChromium('the inspector in daily use', (chromium) => {
     const clock = page.getByRole('group', { name: 'The simulator’s clock' });
     await clock.getByText('manual').waitFor();
     await clock.getByText('GMT+9').waitFor();
-    const title = await page.locator('.delivery .when').getAttribute('title');
+    const title = await page.locator('.event-row .when').getAttribute('title');
     expect(title).toMatch(/GMT\+9 \(.* UTC\)$/);
   });
 
@@ -107,7 +107,7 @@ describeInChromium('the inspector in daily use', (chromium) => {
     await help.getByRole('switch').uncheck();
     await help.getByRole('button', { name: 'Close' }).click();
     await help.waitFor({ state: 'detached' });
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail h2').waitFor();
     await page.keyboard.press('c');
     await page.keyboard.press('Escape');
@@ -136,7 +136,7 @@ describeInChromium('the inspector in daily use', (chromium) => {
     }
     await page.keyboard.press('1');
     await page.setViewportSize({ width: 1440, height: 800 });
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('.attempt details[open]').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await page.locator('#detail').getByRole('button', { name: 'Edit' }).click();

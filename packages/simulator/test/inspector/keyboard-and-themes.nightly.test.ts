@@ -16,7 +16,7 @@ const lightness = (page: Page, property: string): Promise<number> =>
 describeInChromium('the inspector without a mouse, and in both themes', (chromium) => {
   const open = testResources();
 
-  async function withDeliveries() {
+  async function withEvents() {
     const simulator = await open.simulator();
     const receiver = await open.receiver((_received, response, nth) => {
       response.writeHead(nth === 2 ? 500 : 200).end();
@@ -27,8 +27,8 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     return { simulator, receiver };
   }
 
-  test('keys place a call, go through the deliveries, resend, and turn the clock', async () => {
-    const { simulator } = await withDeliveries();
+  test('keys place a call, go through the events, resend, and turn the clock', async () => {
+    const { simulator } = await withEvents();
     const { page, count } = await openInspector(chromium, simulator);
     await count('all', 3);
     await page.keyboard.press('?');
@@ -56,7 +56,7 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     await page.keyboard.press('j');
     await page.keyboard.press('k');
     await page.keyboard.press('j');
-    const third = simulator.deliveries.list().at(-2)!;
+    const third = simulator.events.list().at(-2)!;
     await page
       .locator('#detail')
       .getByRole('heading', { name: `#${String(third.number)}` })
@@ -114,9 +114,9 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
   });
 
   test('everything that can be used has a name, and shows where the focus is', async () => {
-    const { simulator } = await withDeliveries();
+    const { simulator } = await withEvents();
     const { page } = await openInspector(chromium, simulator);
-    await page.locator('.delivery').first().click();
+    await page.locator('.event-row').first().click();
     await page.locator('.attempt details[open]').waitFor();
     const nameless =
       await page.evaluate(`[...document.querySelectorAll('button, input, select, summary, [role=tab]')]
@@ -137,7 +137,7 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
   test.each(['light', 'dark'] as const)(
     '%s, as the system has it, and the other by choice',
     async (colorScheme) => {
-      const { simulator } = await withDeliveries();
+      const { simulator } = await withEvents();
       const { page } = await openInspector(chromium, simulator, { colorScheme });
       const dark = async () =>
         (await lightness(page, 'backgroundColor')) < 60 && (await lightness(page, 'color')) > 180;
@@ -156,19 +156,19 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
   );
 
   test('a page of 400 pixels needs no sideways scrolling, and reaches every part', async () => {
-    const { simulator } = await withDeliveries();
+    const { simulator } = await withEvents();
     const { page, tab } = await openInspector(chromium, simulator, {
       viewport: { width: 400, height: 800 },
     });
     const wide = () => page.evaluate('document.documentElement.scrollWidth');
-    for (const name of ['Rules', 'Calls', 'Outbox', 'Chaos', 'Deliveries']) {
+    for (const name of ['Rules', 'Calls', 'Outbox', 'Chaos', 'Events']) {
       await tab(name);
       expect([name, await wide()]).toEqual([name, 400]);
     }
-    await page.locator('.delivery').first().click();
+    await page.locator('.event-row').first().click();
     await page.locator('.attempt details[open]').waitFor();
     expect(await wide()).toBe(400);
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.locator('.delivery').first().waitFor();
+    await page.locator('.event-row').first().waitFor();
   });
 });

@@ -30,7 +30,7 @@ describeInChromium('the layout of the inspector', (chromium) => {
       simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
     for (let started = 0; started < 12; started++) {
       simulator.calls.start();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
     }
     simulator.chaos.set({ replay: 0.1 });
     return simulator;
@@ -51,11 +51,11 @@ describeInChromium('the layout of the inspector', (chromium) => {
   test('statuses stand below each other, however long an attempt took', async () => {
     const { page } = await openInspector(chromium, await busySimulator());
     await page
-      .locator('.delivery .took', { hasText: /^\d\d\d ms$/ })
+      .locator('.event-row .took', { hasText: /^\d\d\d ms$/ })
       .first()
       .waitFor();
     const ends = await page.evaluate<number[]>(
-      `[...document.querySelectorAll('.delivery .answer')].map((one) => one.getBoundingClientRect().right)`,
+      `[...document.querySelectorAll('.event-row .answer')].map((one) => one.getBoundingClientRect().right)`,
     );
     expect(ends.length).toBeGreaterThan(11);
     expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(1);
@@ -66,17 +66,17 @@ describeInChromium('the layout of the inspector', (chromium) => {
     async (width) => {
       const simulator = await busySimulator();
       for (let started = 0; started < 30; started++) simulator.calls.start();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       const viewport = { width, height: 800 };
       const { page } = await openInspector(chromium, simulator, { viewport });
-      const row = (at: number) => page.locator('.delivery').nth(at);
+      const row = (at: number) => page.locator('.event-row').nth(at);
       await row(24).click();
       await page.locator('.attempt details[open]').waitFor();
       const top = async (at: number) => Math.round((await row(at).boundingBox())?.y ?? -1);
       await row(25).scrollIntoViewIfNeeded();
       const before = await top(25);
       await row(25).click({ position: { x: 60, y: 12 } });
-      await page.locator('.delivery[aria-current]').and(row(25)).waitFor();
+      await page.locator('.event-row[aria-current]').and(row(25)).waitFor();
       expect(await top(25)).toBe(before);
       expect(await page.evaluate('document.activeElement?.dataset.id')).toBe(
         await row(25).getAttribute('data-id'),

@@ -30,7 +30,7 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
         actions: [{ url }],
       });
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     const short = ({ url }: { url: string }) => url.replace('http://', '');
     return { simulator, good, bad, short };
   }
@@ -38,10 +38,10 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
   test('the row and the details say which receiver failed, how, and what to do', async () => {
     const { simulator, good, bad, short } = await twoReceivers(401, 'signature-mismatch');
     const { page } = await openInspector(chromium, simulator);
-    const failed = page.locator('.delivery[data-state=waiting]');
+    const failed = page.locator('.event-row[data-state=waiting]');
     await failed.getByText('signature-mismatch').waitFor();
     await failed.getByText(short(bad)).waitFor();
-    const handled = page.locator('.delivery[data-state=acknowledged]');
+    const handled = page.locator('.event-row[data-state=acknowledged]');
     await handled.getByText('handled', { exact: true }).waitFor();
     await handled.getByText(short(good)).waitFor();
 
@@ -63,19 +63,19 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
       .getByText(`“To the archive” to ${short(bad)} is paused`)
       .waitFor();
     await page.getByLabel('Receiver', { exact: true }).selectOption(bad.url);
-    await page.locator('.timeline li:only-child .delivery[data-state=failed]').waitFor();
+    await page.locator('.timeline li:only-child .event-row[data-state=failed]').waitFor();
   });
 
   test('filters and selection are in the address: reload and Back work', async () => {
     const { simulator, good } = await twoReceivers(500, 'handler-failed');
     const { page } = await openInspector(chromium, simulator);
     await page.getByLabel('Receiver', { exact: true }).selectOption(good.url);
-    await page.locator('.timeline li:only-child .delivery').click();
+    await page.locator('.timeline li:only-child .event-row').click();
     const title = page.locator('#detail').getByRole('heading', { name: '#1' });
     await title.waitFor();
     await page.reload();
     await title.waitFor();
-    await page.locator('.timeline li:only-child .delivery').waitFor();
+    await page.locator('.timeline li:only-child .event-row').waitFor();
     expect(await page.getByLabel('Receiver', { exact: true }).inputValue()).toBe(good.url);
     await page.goBack();
     await page.locator('#detail').waitFor({ state: 'hidden' });
@@ -89,11 +89,11 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
     const { simulator, bad } = await twoReceivers(401, 'timestamp-out-of-tolerance');
     await bad.close();
     simulator.calls.start({ calledName: 'A rather long name of somebody who was called' });
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     // The page's own policy forbids this style, as it should.
     const { page } = await openInspector(chromium, simulator, { bypassCSP: true });
     await page.addStyleTag({ content: `* { font-family: '${font}' !important; }` });
-    await page.locator('.delivery').getByText('ECONNREFUSED', { exact: true }).first().waitFor();
+    await page.locator('.event-row').getByText('ECONNREFUSED', { exact: true }).first().waitFor();
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
       const measured = await page.evaluate(MEASURE);
@@ -111,7 +111,7 @@ const MEASURE = `(() => {
     if (shown(element) && !element.closest('.visually-hidden, h1') && element.getBoundingClientRect().right > innerWidth + 1)
       sideways.push(nameOf(element));
   const overlaps = [];
-  for (const row of document.querySelectorAll('.delivery')) {
+  for (const row of document.querySelectorAll('.event-row')) {
     const parts = [...row.querySelectorAll('.mark, .event, .number, .pips, .answer, .took, .when, .note > *')]
       .filter(shown)
       .map((element) => ({ name: nameOf(element), box: element.getBoundingClientRect() }));

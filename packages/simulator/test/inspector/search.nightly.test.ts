@@ -3,7 +3,7 @@ import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium'
 import { openInspector } from './open-inspector.ts';
 import { testResources } from '../support/test-resources.ts';
 
-describeInChromium('deliveries that are not among the latest', (chromium) => {
+describeInChromium('events that are not among the latest', (chromium) => {
   const open = testResources();
 
   /** 450 calls of a paused rule, so that nothing is sent. The first was with Ida Holm. */
@@ -21,12 +21,12 @@ describeInChromium('deliveries that are not among the latest', (chromium) => {
   test('more are shown until the first one is there', async () => {
     const { page } = await openInspector(chromium, await manyCalls());
     const more = page.getByRole('button', { name: 'Show more' });
-    await page.getByText('250 older deliveries').waitFor();
+    await page.getByText('250 older events').waitFor();
     await more.click();
-    await page.getByText(/^50 older deliveries/).waitFor();
+    await page.getByText(/^50 older events/).waitFor();
     await more.click();
     await page.locator('.timeline li:last-child').getByText('#1', { exact: true }).waitFor();
-    // The name of the call comes with the delivery.
+    // The name of the call comes with the event.
     await page.locator('.timeline li:last-child').getByText('Ida Holm').waitFor();
     expect(await more.count()).toBe(0);
   });
@@ -36,8 +36,8 @@ describeInChromium('deliveries that are not among the latest', (chromium) => {
     const { page, count } = await openInspector(chromium, simulator);
     await count('all', 450);
     await page.keyboard.press('/');
-    const field = page.getByRole('searchbox', { name: 'Search the deliveries' });
-    const [first] = simulator.deliveries.list();
+    const field = page.getByRole('searchbox', { name: 'Search the events' });
+    const [first] = simulator.events.list();
     for (const words of ['ida holm', '#1', first!._id, '+15550199']) {
       await field.fill(words);
       await page.waitForURL(({ searchParams }) => searchParams.get('q') === words);
@@ -51,7 +51,7 @@ describeInChromium('deliveries that are not among the latest', (chromium) => {
     await field.fill('ida');
     await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'ida');
     await field.fill('nobody');
-    await page.getByText('No delivery matches these filters.').waitFor();
+    await page.getByText('No event matches these filters.').waitFor();
     await field.fill('');
     await count('all', 450);
   });

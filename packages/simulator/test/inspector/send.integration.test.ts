@@ -15,14 +15,14 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     const actions = [{ url: receiver.url }];
     const rule = simulator.rules.create({ trigger: 'call:started', actions });
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     return { simulator, receiver, rule };
   }
 
   test('a body is edited and sent again', async () => {
     const { simulator, receiver } = await withReceiver();
     const { page, count } = await openInspector(chromium, simulator);
-    await page.locator('.delivery').click();
+    await page.locator('.event-row').click();
     await page.locator('#detail').getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Body').fill('{"eventName": ');
@@ -42,11 +42,11 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     const { simulator, receiver, rule } = await withReceiver(404, 404);
     simulator.rules.resume(rule._id);
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     const { page, count } = await openInspector(chromium, simulator);
     await count('failed', 2);
     await page.getByRole('button', { name: 'Resend failed' }).click();
-    await page.getByRole('status').getByText('2 deliveries sent again.').waitFor();
+    await page.getByRole('status').getByText('2 events sent again.').waitFor();
     await count('acknowledged', 2);
     expect(receiver.received).toHaveLength(4);
   });
@@ -55,8 +55,8 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     const { simulator } = await withReceiver();
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page } = await openInspector(chromium, simulator, { permissions });
-    await page.locator('.delivery').click();
-    const { request } = simulator.deliveries.list()[0]!.attempts[0]!;
+    await page.locator('.event-row').click();
+    const { request } = simulator.events.list()[0]!.attempts[0]!;
     await page.getByRole('button', { name: 'Copy curl command' }).click();
     await page.getByText('Curl command copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(

@@ -86,7 +86,7 @@ describe('webhook actions', () => {
     expect(rotated.secret).toBe(simulator.secrets.get(action!._id)!.current);
     expect(rotated.secret).not.toBe(added.secret);
     const { _id } = simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(JSON.parse(receiver.received[0]!.body)).toEqual({ id: _id });
   });
 

@@ -41,7 +41,7 @@ describe('actions', () => {
     const [status, action] = await control(simulator, 'PATCH', actionPath, { url: other.url });
     expect([status, action]).toMatchObject([200, { url: other.url, signed: true }]);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 1 });
     expect([receiver.received.length, other.received.length]).toEqual([1, 1]);
   });
 
@@ -52,24 +52,24 @@ describe('actions', () => {
       simulator.rules.updateAction(rule._id, actionId, { url: other.url, payload });
     expect(update({ id: '{{callId}}' })).toMatchObject({ payload: { id: '{{callId}}' } });
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(Object.keys(JSON.parse(other.received[0]!.body) as object)).toEqual(['id']);
     expect(update(null)).not.toHaveProperty('payload');
     expect(simulator.secrets.get(actionId)).toEqual(secret);
   });
 
-  test('a removed action gets nothing more: waiting deliveries are dropped', async () => {
+  test('a removed action gets nothing more: waiting events are dropped', async () => {
     const { simulator, receiver, actionPath, actionId } = await oneRule();
     simulator.calls.start();
     await simulator.clock.advance('1s');
     expect(await control(simulator, 'DELETE', actionPath)).toEqual([204, undefined]);
-    expect(simulator.deliveries.counts()).toEqual({ dropped: 1 });
+    expect(simulator.events.counts()).toEqual({ dropped: 1 });
     expect(simulator.secrets.get(actionId)).toBeUndefined();
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(1);
-    const [delivery] = simulator.deliveries.list();
-    expect(() => simulator.deliveries.resend(delivery!._id)).toThrow('no action');
+    const [event] = simulator.events.list();
+    expect(() => simulator.events.resend(event!._id)).toThrow('no action');
     expect(await control(simulator, 'DELETE', actionPath)).toMatchObject([404, { error: {} }]);
   });
 
@@ -88,10 +88,10 @@ describe('actions', () => {
       await reached;
       simulator.rules.removeAction(rule._id, actionId);
       respond();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       await simulator.clock.runUntilIdle();
       const state = { 503: 'dropped', 404: 'failed', 200: 'acknowledged' }[status];
-      expect(simulator.deliveries.list()).toMatchObject([{ state }]);
+      expect(simulator.events.list()).toMatchObject([{ state }]);
       expect(receiver.received).toHaveLength(1);
     },
   );
@@ -111,15 +111,15 @@ describe('actions', () => {
 });
 
 describe('rules', () => {
-  test('a removed rule is gone with its secrets; held deliveries are dropped', async () => {
+  test('a removed rule is gone with its secrets; held events are dropped', async () => {
     const simulator = await open.simulator({ whilePaused: 'hold' });
     const { url } = await open.receiver();
     const [rule] = simulator.rules.forwardTo(url);
     simulator.rules.pause(rule!._id);
     simulator.calls.start();
-    expect(simulator.deliveries.counts()).toEqual({ held: 1 });
+    expect(simulator.events.counts()).toEqual({ held: 1 });
     expect(await control(simulator, 'DELETE', `/rules/${rule!._id}`)).toEqual([204, undefined]);
-    expect(simulator.deliveries.counts()).toEqual({ dropped: 1 });
+    expect(simulator.events.counts()).toEqual({ dropped: 1 });
     expect(simulator.rules.list()).toHaveLength(2);
     expect(Object.keys((await control(simulator, 'GET', '/secrets'))[1] as object)).toHaveLength(2);
     expect((await control(simulator, 'GET', `/rules/${rule!._id}`))[0]).toBe(404);
@@ -152,7 +152,7 @@ test("a user's rule fires for that user's calls, a workspace rule for everybody'
   const ofAll = simulator.rules.create({ trigger, actions, ownerId: ada, scope: 'workspace' });
   const fired = (placedBy: string | undefined) => {
     const { _id } = simulator.calls.start({ placedBy });
-    return simulator.deliveries.list({ callId: _id }).map(({ ruleId }) => ruleId);
+    return simulator.events.list({ callId: _id }).map(({ ruleId }) => ruleId);
   };
   expect(fired(ada)).toEqual([ofAda._id, ofAll._id]);
   expect(fired(ben)).toEqual([ofBen._id, ofAll._id]);

@@ -88,8 +88,8 @@ test('downloads the same recording by call, by event and to a file', async () =>
   simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:1/hook' });
   const { _id } = simulator.calls.place({ durationSeconds: 5 });
   await simulator.clock.advance('10s');
-  const [delivery] = simulator.deliveries.list({ eventName: 'call:recording-available' });
-  const event = JSON.parse(delivery!.body) as RecordingAvailable;
+  const [sent] = simulator.events.list({ eventName: 'call:recording-available' });
+  const event = JSON.parse(sent!.body) as RecordingAvailable;
   expect(event.callId).toBe(_id);
 
   const byCall = await client.calls.recording(_id);

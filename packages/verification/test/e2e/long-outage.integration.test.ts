@@ -59,12 +59,12 @@ test('with a queue, a CRM outage of hours pauses no rule and loses nothing', asy
     await idle();
   }
   await simulator.clock.runUntilIdle();
-  const sent = simulator.deliveries.list();
+  const sent = simulator.events.list();
   expect(sent).toHaveLength(3 * CALLS);
   expect(failures).toBeGreaterThan(3 * CALLS * (HOURS - CALLS) * 0.5);
   expect(done.size).toBe(0);
   // The service does not notice any of it.
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 3 * CALLS });
+  expect(simulator.events.counts()).toEqual({ acknowledged: 3 * CALLS });
   expect(sent.map(({ attempts }) => attempts.length)).toEqual(sent.map(() => 1));
   expect(simulator.outbox.list()).toEqual([]);
   expect(simulator.rules.list().map(({ state }) => state)).not.toContain('paused');

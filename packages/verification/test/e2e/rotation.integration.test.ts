@@ -101,11 +101,11 @@ test('twenty rotations under continuous deliveries lose no event and pause no ru
   }
   await simulator.clock.runUntilIdle();
 
-  const deliveries = simulator.deliveries.list();
+  const events = simulator.events.list();
   expect(simulator.secrets.get(ids.actionId)?.rotations).toBe(ROTATIONS);
-  expect(deliveries).toHaveLength(ROTATIONS * 5);
-  expect(effects).toEqual(new Set(deliveries.map(({ callId }) => callId)));
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: deliveries.length });
+  expect(events).toHaveLength(ROTATIONS * 5);
+  expect(effects).toEqual(new Set(events.map(({ callId }) => callId)));
+  expect(simulator.events.counts()).toEqual({ acknowledged: events.length });
   expect(simulator.rules.list().map(({ state }) => state)).toEqual(['active']);
   expect(simulator.outbox.list()).toEqual([]);
   // None was refused even once, and many of the secrets were used.
@@ -126,7 +126,7 @@ test.each([
   await store.save([{ id: 'first', secret, actionId: ids.actionId }]);
   simulator.chaos.set({ slowBody: 1 });
   const slow = simulator.calls.place({ recorded: false, durationSeconds: 0 });
-  await waitFor(() => simulator.deliveries.list()[0]?.attempts.length === 1);
+  await waitFor(() => simulator.events.list()[0]?.attempts.length === 1);
   simulator.chaos.set({ slowBody: 0 });
   await rules.rotateInto(store, { ...ids, overlap });
   const quick = simulator.calls.place({ recorded: false, durationSeconds: 0 });

@@ -4,7 +4,7 @@ import type { HandlerContext, Outcome, ReceiverOptions } from '@call-webhooks/co
 import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks } from '@call-webhooks/express';
 import fastifyPlugin from '@call-webhooks/fastify';
-import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
+import { CHAOS_MODES, startSimulator, type WebhookEvent } from '@call-webhooks/simulator';
 import express from 'express';
 import fastify from 'fastify';
 import { z } from 'zod';
@@ -83,8 +83,8 @@ function effects() {
   return { options, done, outcomes, acknowledgedTooEarly };
 }
 
-/** The event key that a receiver uses for a delivery. */
-function keyOf({ body, callId, eventName }: Delivery): string {
+/** The event key that a receiver uses for an event. */
+function keyOf({ body, callId, eventName }: WebhookEvent): string {
   const { eventId, ticket } = JSON.parse(body) as { eventId?: string; ticket?: string };
   const custom = ticket === undefined ? undefined : `custom:${ticket}`;
   return custom ?? eventId ?? `${callId}:${eventName}`;
@@ -116,21 +116,21 @@ test.each(ADAPTERS)(
     for (let placed = 0; placed < CALLS; placed++) simulator.calls.place();
     await simulator.clock.runUntilIdle();
 
-    const deliveries = simulator.deliveries.list();
-    const sent = new Map(deliveries.map((delivery) => [keyOf(delivery), delivery.body]));
+    const events = simulator.events.list();
+    const sent = new Map(events.map((event) => [keyOf(event), event.body]));
     expect(sent.size).toBe(4 * CALLS);
     expect(done).toEqual(sent);
     expect(acknowledgedTooEarly).toEqual([]);
     expect(simulator.outbox.list()).toEqual([]);
 
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: deliveries.length });
+    expect(simulator.events.counts()).toEqual({ acknowledged: events.length });
     expect(simulator.rules.list().map(({ state }) => state)).toEqual(Array(4).fill('active'));
 
-    const struck = deliveries.flatMap(({ attempts, copiedBy }) => [
+    const struck = events.flatMap(({ attempts, copiedBy }) => [
       ...attempts.flatMap(({ chaos }) => chaos),
       ...(copiedBy ? [copiedBy] : []),
     ]);
-    // A reordered delivery is not marked, it is only late.
+    // A reordered event is not marked, it is only late.
     expect(new Set([...struck, 'reorder'])).toEqual(new Set(CHAOS_MODES));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(
       expect.arrayContaining([

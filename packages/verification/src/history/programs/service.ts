@@ -2,7 +2,7 @@
 // everything is acknowledged and all of its attempts are in the journal.
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventKey } from '@call-webhooks/core';
-import { startSimulator, type Attempt, type Delivery } from '@call-webhooks/simulator';
+import { startSimulator, type Attempt, type WebhookEvent } from '@call-webhooks/simulator';
 import { Journal, monotonicMs, type JournalEntry } from '../journal.ts';
 import { seededRandom } from '../seeded-random.ts';
 
@@ -29,7 +29,7 @@ export interface ServiceProgress {
 const CALLS_PER_SECOND = 6;
 const EVENTS_PER_CALL = 3;
 /**
- * Calls wait while more deliveries than this are not acknowledged: a machine that is busy with other
+ * Calls wait while more events than this are not acknowledged: a machine that is busy with other
  * work gets its calls, and with them its faults, more slowly. Outages of the plan stay below it.
  */
 const MAX_BACKLOG = 250;
@@ -57,11 +57,11 @@ let acknowledgedAt = monotonicMs();
 await placeCalls(input.calls);
 await until(isSettled);
 // A replay may still be in flight.
-await Promise.race([simulator.deliveries.settled(), delay(2_000, undefined, { ref: false })]);
+await Promise.race([simulator.events.settled(), delay(2_000, undefined, { ref: false })]);
 const journal = new Journal(input.journal);
 const offset = monotonicMs() - simulator.clock.now();
-for (const delivery of simulator.deliveries.list())
-  for (const entry of deliveryEntries(delivery, offset)) journal.write(entry);
+for (const event of simulator.events.list())
+  for (const entry of eventEntries(event, offset)) journal.write(entry);
 await simulator.close();
 process.exit(0);
 
@@ -81,28 +81,28 @@ async function placeCalls(count: number): Promise<void> {
 async function until(holds: () => boolean): Promise<void> {
   while (!holds() && monotonicMs() - acknowledgedAt < input.quietMs) {
     await delay(100);
-    const now = simulator.deliveries.counts().acknowledged ?? 0;
+    const now = simulator.events.counts().acknowledged ?? 0;
     if (now !== acknowledged) acknowledgedAt = monotonicMs();
     acknowledged = now;
   }
 }
 
 function backlog(): number {
-  const states = simulator.deliveries.counts();
+  const states = simulator.events.counts();
   return (states.waiting ?? 0) + (states['in-flight'] ?? 0);
 }
 
 function isSettled(): boolean {
   if (backlog() > 0) return false;
-  const originals = simulator.deliveries.list().filter(({ copyOf }) => copyOf === undefined).length;
+  const originals = simulator.events.list().filter(({ copyOf }) => copyOf === undefined).length;
   return originals === simulator.calls.list().length * EVENTS_PER_CALL;
 }
 
 /**
- * What the service saw of one delivery: a journal entry for each attempt.
+ * What the service saw of one event: a journal entry for each delivery.
  * @param offset milliseconds from the simulator's clock to the journal's
  */
-function deliveryEntries({ body, state, attempts }: Delivery, offset: number): JournalEntry[] {
+function eventEntries({ body, state, attempts }: WebhookEvent, offset: number): JournalEntry[] {
   const key = eventKey(JSON.parse(body) as object) ?? '';
   if (attempts.length === 0) {
     // Its rule was paused, which the check has to know.

@@ -71,7 +71,7 @@ test('the recording sample downloads a recording', async () => {
   simulator.rules.setRecordingWebhook({ url: await serve(sample), secret });
   const { _id } = simulator.calls.place({ durationSeconds: 5 });
   await simulator.clock.runUntilIdle();
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+  expect(simulator.events.counts()).toEqual({ acknowledged: 1 });
   expect(await readdir(folder)).toEqual([`${_id}.audio`]);
 });
 
@@ -84,5 +84,5 @@ test('the rotation sample accepts deliveries signed with the new secret', async 
   expect(simulator.secrets.get(simulator.rules.get(_id).actions[0]!._id)?.rotations).toBe(1);
   simulator.calls.place({ recorded: false });
   await simulator.clock.runUntilIdle();
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+  expect(simulator.events.counts()).toEqual({ acknowledged: 1 });
 });

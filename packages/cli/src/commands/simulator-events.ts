@@ -1,4 +1,4 @@
-import type { Delivery, DeliverySummary, DeliveryView } from '@call-webhooks/simulator';
+import type { WebhookEvent, WebhookEventSummary, WebhookEventView } from '@call-webhooks/simulator';
 import { type Command, Option } from 'commander';
 import { type App, examples } from '../app.ts';
 import { EXIT } from '../errors.ts';
@@ -6,7 +6,7 @@ import { attemptFailure } from '../http/effects.ts';
 import { wholeNumber } from '../input/options.ts';
 import { answerText, attemptWriter, localUrl, resultText } from '../simulator/attempt-lines.ts';
 import {
-  findDelivery,
+  findEvent,
   simulatorOf,
   type SimulatorOptions,
   wasAttempted,
@@ -28,12 +28,12 @@ interface ListOptions extends SimulatorOptions {
 const MAX_LIMIT = 1_000_000;
 const STATES = ['waiting', 'in-flight', 'acknowledged', 'failed', 'dropped', 'held'];
 
-/** `deliveries`: what the simulator sent. */
-export function deliveriesCommand(app: App, base: Command): Command {
+/** `events`: what the simulator sent. */
+export function simulatorEventsCommand(app: App, base: Command): Command {
   return base
     .addCommand(listCommand(app), { isDefault: true })
     .addCommand(
-      withSimulatorOption(app.command('show', 'Show one delivery: every request and response'))
+      withSimulatorOption(app.command('show', 'Show one event: every request and response'))
         .argument('<id>', 'its id or the beginning of it')
         .action(app.action((id: string, options: SimulatorOptions) => show(app, id, options))),
     )
@@ -45,16 +45,16 @@ export function deliveriesCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       examples(
-        ['deliveries list --state waiting', 'What will be retried'],
-        ['deliveries list --call 4d0c --json', 'Everything about one call, for scripts'],
-        ['deliveries show 1f2e', 'The delivery whose id starts so'],
-        ['deliveries tail --json | jq .attempt.response', 'Watch the attempts'],
+        ['events list --state waiting', 'What will be retried'],
+        ['events list --call 4d0c --json', 'Everything about one call, for scripts'],
+        ['events show 1f2e', 'The event whose id starts with 1f2e'],
+        ['events tail --json | jq .attempt.response', 'Watch the attempts'],
       ),
     );
 }
 
 function listCommand(app: App): Command {
-  return withSimulatorOption(app.command('list', 'List the latest deliveries, oldest first'))
+  return withSimulatorOption(app.command('list', 'List the latest events, oldest first'))
     .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
     .option('--event <name>', 'only of this event')
     .option('--call <id>', 'only of this call: its id or the beginning of it')
@@ -67,18 +67,18 @@ async function list(app: App, options: ListOptions): Promise<undefined> {
   const { output } = app;
   const { state, event: eventName, call = '', rule = '', limit } = options;
   const query = { state, eventName, limit: MAX_LIMIT };
-  const found = await simulatorOf(app, options).get<DeliverySummary[]>('/deliveries', query);
+  const found = await simulatorOf(app, options).get<WebhookEventSummary[]>('/events', query);
   // Ids may be shortened, so they are compared here.
   const matching = found.filter(
     ({ callId, ruleId }) => callId.startsWith(call) && ruleId.startsWith(rule),
   );
   const latest = matching.slice(-limit);
-  if (output.json) for (const delivery of latest) await output.print(delivery);
+  if (output.json) for (const event of latest) await output.print(event);
   else if (latest.length === 0)
-    output.message('No deliveries found. To make some: call-webhooks trigger call');
+    output.message('No events found. To make some: call-webhooks trigger call');
   else
     await output.printTable(latest, COLUMNS, (colors) =>
-      latest.map((delivery) => cellsOf(colors, delivery)),
+      latest.map((event) => cellsOf(colors, event)),
     );
   if (matching.length > latest.length)
     output.message(
@@ -98,8 +98,8 @@ const COLUMNS: readonly Column[] = [
   { title: 'rule' },
 ];
 
-function cellsOf(colors: Colors, delivery: DeliverySummary): Printable[] {
-  const { _id, createdAt, eventName, state, attempts, url = '', ruleName = '' } = delivery;
+function cellsOf(colors: Colors, event: WebhookEventSummary): Printable[] {
+  const { _id, createdAt, eventName, state, attempts, url = '', ruleName = '' } = event;
   const { green, red, yellow } = colors;
   const last = attempts.at(-1);
   const paint = state === 'acknowledged' ? green : state === 'failed' ? red : yellow;
@@ -116,17 +116,17 @@ function cellsOf(colors: Colors, delivery: DeliverySummary): Printable[] {
 }
 
 async function show(app: App, id: string, options: SimulatorOptions): Promise<undefined> {
-  const delivery = await findDelivery(simulatorOf(app, options), id);
-  await app.output.print(delivery, (colors) => detailLines(colors, delivery, app.output.columns));
+  const event = await findEvent(simulatorOf(app, options), id);
+  await app.output.print(event, (colors) => detailLines(colors, event, app.output.columns));
   return undefined;
 }
 
-/** Everything about one delivery. */
-function detailLines(colors: Colors, delivery: DeliveryView, columns: number): Text[] {
-  const { _id, eventName, state, callId, ruleId, ruleName = '', actionId, url } = delivery;
-  const { copyOf, copiedBy = '' } = delivery;
+/** Everything about one event. */
+function detailLines(colors: Colors, event: WebhookEventView, columns: number): Text[] {
+  const { _id, eventName, state, callId, ruleId, ruleName = '', actionId, url } = event;
+  const { copyOf, copiedBy = '' } = event;
   const known: [string, string | undefined][] = [
-    ['delivery', _id],
+    ['event', _id],
     ['call', callId],
     ['rule', `${ruleId} ${ruleName}`],
     ['action', actionId],
@@ -137,15 +137,15 @@ function detailLines(colors: Colors, delivery: DeliveryView, columns: number): T
   return [
     t`${colors.bold(eventName)}  ${state}`,
     ...pairs(colors, given, columns),
-    ...bodyLines(delivery.body).map((line) => t`  ${line}`),
-    ...delivery.attempts.flatMap((attempt) => [t``, ...attemptDetails(colors, delivery, attempt)]),
+    ...bodyLines(event.body).map((line) => t`  ${line}`),
+    ...event.attempts.flatMap((attempt) => [t``, ...attemptDetails(colors, event, attempt)]),
   ];
 }
 
 function attemptDetails(
   colors: Colors,
-  delivery: DeliveryView,
-  attempt: DeliveryView['attempts'][number],
+  event: WebhookEventView,
+  attempt: WebhookEventView['attempts'][number],
 ): Text[] {
   const { bold, cyan, dim, yellow } = colors;
   const { number, startedAt, tookMs = 0, request, chaos } = attempt;
@@ -158,7 +158,7 @@ function attemptDetails(
         dim(dateTime(new Date(startedAt))),
         answerText(colors, attempt),
         dim(duration(tookMs)),
-        resultText(colors, attempt, delivery),
+        resultText(colors, attempt, event),
       ],
       '  ',
     ),
@@ -169,7 +169,7 @@ function attemptDetails(
   lines.push(t`  ${cyan('→')} POST ${request.url}`);
   for (const [name, value] of Object.entries(request.headers))
     lines.push(t`    ${dim(`${name}:`)} ${value}`);
-  if (request.body !== delivery.body)
+  if (request.body !== event.body)
     lines.push(...bodyLines(request.body).map((line) => t`    ${line}`));
   if (response?.kind === 'status')
     lines.push(
@@ -190,15 +190,16 @@ async function tail(app: App, options: SimulatorOptions): Promise<undefined> {
   return undefined;
 }
 
-/** `resend`: sends a delivery of the simulator again. */
+/** `resend`: sends an event of the simulator again. */
 export function resendCommand(app: App, base: Command): Command {
   return withSimulatorOption(base)
-    .argument('<id>', 'the id of the delivery or the beginning of it')
+    .argument('<id>', 'the id of the event or the beginning of it')
     .addHelpText(
       'after',
       `
-The event is sent as a new delivery, with a new id, timestamp and signature. The
-receiver must acknowledge it, as a duplicate. Exit code 1 if it does not.
+The event is delivered once more, with a new webhook id, timestamp and
+signature. The receiver must acknowledge it as a duplicate. Exit code 1 if it
+does not.
 ${examples(['resend 1f2e', 'Deliver the event again'])}`,
     )
     .action(app.action((id: string, options: SimulatorOptions) => resend(app, id, options)));
@@ -209,11 +210,11 @@ async function resend(app: App, id: string, options: SimulatorOptions): Promise<
   const done = new AbortController();
   const connection = simulatorOf(app, options, AbortSignal.any([signal, done.signal]));
   try {
-    const { _id } = await findDelivery(connection, id);
+    const { _id } = await findEvent(connection, id);
     const changes = await changesOf(connection);
-    const { _id: copyId } = await connection.post<Delivery>(`/deliveries/${_id}/resend`);
+    const { _id: copyId } = await connection.post<WebhookEvent>(`/events/${_id}/resend`);
     const copy = await readUntil(connection, changes, async () => {
-      const read = await connection.get<DeliveryView>(`/deliveries/${copyId}`);
+      const read = await connection.get<WebhookEventView>(`/events/${copyId}`);
       return wasAttempted(read) ? read : undefined;
     });
     const attempt = copy.attempts.at(-1);

@@ -1,31 +1,31 @@
 import type { Call } from '../calls/call.ts';
 import { callBody, callDetails, fillTemplate, recordingBody } from '../calls/payloads.ts';
-import { planDelivery, type Chaos } from '../chaos.ts';
+import { planEvent, type Chaos } from '../chaos.ts';
 import type { SimulatorClock } from '../clock/clock.ts';
 import { SimulatorError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import type { Action, EventName, Rule } from '../rules/rule.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import type { Delivery } from './delivery.ts';
-import type { DeliveryLog } from './log.ts';
-import type { DeliveryScheduler } from './scheduler.ts';
+import type { WebhookEvent } from './webhook-event.ts';
+import type { EventLog } from './log.ts';
+import type { EventScheduler } from './scheduler.ts';
 
-type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
+type NewEvent = Omit<WebhookEvent, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
 
 /** What is used of the simulation. */
 interface Parts {
   readonly chaos: Chaos;
   readonly clock: SimulatorClock;
-  readonly log: DeliveryLog;
+  readonly log: EventLog;
   readonly random: SeededRandom;
   readonly rules: Rules;
-  readonly scheduler: DeliveryScheduler;
+  readonly scheduler: EventScheduler;
   readonly settings: Settings;
   readonly url: string;
 }
 
-/** Turns events into deliveries: one for each action of each rule that fires. */
+/** Makes a `WebhookEvent` for each action of each rule that an event of a call fires. */
 export class EventDispatcher {
   readonly #simulation: Parts;
 
@@ -42,21 +42,21 @@ export class EventDispatcher {
     for (const rule of this.#simulation.rules.list()) {
       if (rule.trigger !== eventName) continue;
       if (rule.scope === 'user' && rule.ownerId !== call.placedBy) continue;
-      for (const action of rule.actions) this.#deliver(eventName, call, rule, action);
+      for (const action of rule.actions) this.#send(eventName, call, rule, action);
     }
   }
 
   /**
-   * Sends the event of a delivery again, as a new delivery, even while the rule is paused.
+   * Sends an event again, as a copy, even while its rule is paused.
    * @param edited another body, as JSON text
-   * @throws SimulatorError `not-found` for an unknown delivery, or when its action was removed;
+   * @throws SimulatorError `not-found` for an unknown event, or when its action was removed;
    *   `invalid-input` for a body that is not JSON
    */
-  resend(id: string, edited?: string): Delivery {
+  resend(id: string, edited?: string): WebhookEvent {
     const { log, rules, scheduler, clock } = this.#simulation;
     const { ruleId, actionId, callId, eventName, body } = log.get(id);
     rules.action(ruleId, actionId);
-    const delivery = this.#add({
+    const event = this.#add({
       ruleId,
       actionId,
       callId,
@@ -67,30 +67,30 @@ export class EventDispatcher {
       copiedBy: 'resend',
       ...(edited !== undefined && edited !== body && { byHand: true }),
     });
-    scheduler.schedule(delivery, clock.now());
-    return log.get(delivery._id);
+    scheduler.schedule(event, clock.now());
+    return log.get(event._id);
   }
 
-  #deliver(eventName: EventName, call: Call, rule: Rule, action: Action): void {
+  #send(eventName: EventName, call: Call, rule: Rule, action: Action): void {
     const { scheduler, clock, random, chaos } = this.#simulation;
-    const event: NewDelivery = {
+    const fields: NewEvent = {
       ruleId: rule._id,
       actionId: action._id,
       callId: call._id,
       eventName,
       body: JSON.stringify(this.#payload(eventName, call, action)),
     };
-    const delivery = this.#add(event);
+    const event = this.#add(fields);
     if (rule.state === 'paused') {
-      scheduler.dropOrHold(delivery);
+      scheduler.dropOrHold(event);
       return;
     }
-    const { delayMs, copies } = planDelivery(random, chaos.get(), delivery._id);
+    const { delayMs, copies } = planEvent(random, chaos.get(), event._id);
     const at = clock.now() + delayMs;
     const all = [
-      { what: delivery, afterMs: 0 },
+      { what: event, afterMs: 0 },
       ...copies.map(({ by, afterMs }) => ({
-        what: this.#add({ ...event, copyOf: delivery._id, copiedBy: by }),
+        what: this.#add({ ...fields, copyOf: event._id, copiedBy: by }),
         afterMs,
       })),
     ];
@@ -108,10 +108,10 @@ export class EventDispatcher {
       : fillTemplate(action.payload, { ...body, ...callDetails(call, eventName) });
   }
 
-  #add(fields: NewDelivery): Delivery {
+  #add(fields: NewEvent): WebhookEvent {
     const { log, random, clock } = this.#simulation;
     return log.add((created) => ({
-      _id: random.id('delivery', created),
+      _id: random.id('event', created),
       number: created + 1,
       ...fields,
       createdAt: clock.now(),
@@ -133,7 +133,7 @@ function parseJson(json: string): unknown {
  * What a body that somebody wrote says it is.
  * @throws SimulatorError `invalid-input` for a body that is not JSON
  */
-function namedIn(body: string): Partial<Pick<Delivery, 'callId' | 'eventName'>> {
+function namedIn(body: string): Partial<Pick<WebhookEvent, 'callId' | 'eventName'>> {
   const { callId, eventName } = Object(parseJson(body)) as Record<string, unknown>;
   return {
     ...(typeof callId === 'string' && { callId }),

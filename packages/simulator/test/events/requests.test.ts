@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { callDetails, verify } from '@call-webhooks/core';
-import type { Delivery } from '@call-webhooks/simulator';
+import type { WebhookEvent } from '@call-webhooks/simulator';
 import { Webhook } from 'standardwebhooks';
 import type { Received } from '../support/receiver.ts';
 import { STARTED_AT, testResources } from '../support/test-resources.ts';
 
 describe('the requests', () => {
   const open = testResources();
-  const bodyOf = (delivery: Delivery) => JSON.parse(delivery.body) as Record<string, unknown>;
+  const bodyOf = (event: WebhookEvent) => JSON.parse(event.body) as Record<string, unknown>;
 
   async function wholeCall(options = {}, recordingFirst = 0.5) {
     const simulator = await open.simulator({ recordingFirst, ...options });
@@ -15,9 +15,9 @@ describe('the requests', () => {
     simulator.rules.forwardTo(receiver.url);
     const call = simulator.calls.place({ durationSeconds: 90, calledName: null });
     await simulator.clock.runUntilIdle();
-    const deliveries = simulator.deliveries.list();
-    const named = (name: string) => deliveries.find(({ eventName }) => eventName === name)!;
-    return { simulator, receiver, call, deliveries, named };
+    const events = simulator.events.list();
+    const named = (name: string) => events.find(({ eventName }) => eventName === name)!;
+    return { simulator, receiver, call, events, named };
   }
 
   describe('the bodies', () => {
@@ -53,7 +53,7 @@ describe('the requests', () => {
       expect(values.filter((value) => String(value).includes('@'))).toEqual([]);
       const fieldNames = { calledEmail: 'mail', placedBy: 'owner', calledNumber: undefined };
       simulator.calls.start({ fieldNames });
-      const body = bodyOf(simulator.deliveries.list().at(-1)!);
+      const body = bodyOf(simulator.events.list().at(-1)!);
       expect(body['mail']).toContain('@');
       expect(body).toHaveProperty('owner');
       expect(Object.keys(body)).not.toContain('undefined');
@@ -79,8 +79,8 @@ describe('the requests', () => {
       [1, ['call:started', 'call:recording-available', 'call:completed']],
       [0, ['call:started', 'call:completed', 'call:recording-available']],
     ])('a recording may come first (probability %i)', async (recordingFirst, order) => {
-      const { deliveries } = await wholeCall({}, recordingFirst);
-      expect(deliveries.map(({ eventName }) => eventName)).toEqual(order);
+      const { events } = await wholeCall({}, recordingFirst);
+      expect(events.map(({ eventName }) => eventName)).toEqual(order);
     });
   });
 
@@ -101,7 +101,7 @@ describe('the requests', () => {
         actions: [{ url: receiver.url, payload }],
       });
       const call = simulator.calls.start({ calledName: 'Dana', calledNumber: '+12025550101' });
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       expect(JSON.parse(receiver.received[0]!.body)).toEqual({
         text: 'Called Dana at +12025550101',
         id: call._id,
@@ -122,10 +122,10 @@ describe('the requests', () => {
       actions: [{ url: receiver.url }, { url: receiver.url }],
     });
     const { _id } = simulator.calls.start({ recorded: false });
-    expect(simulator.deliveries.list()).toEqual([]);
+    expect(simulator.events.list()).toEqual([]);
     simulator.calls.end(_id);
     await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
+    expect(simulator.events.counts()).toEqual({ acknowledged: 2 });
     expect(() => simulator.calls.end(_id)).toThrow('already ended');
   });
 
@@ -165,7 +165,7 @@ describe('the requests', () => {
       for (const simulator of [wall, clock]) {
         simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
         simulator.calls.start();
-        await simulator.deliveries.settled();
+        await simulator.events.settled();
       }
       const [first, second] = receiver.received as [Received, Received];
       expect(
@@ -183,7 +183,7 @@ describe('the requests', () => {
       const receiver = await open.receiver();
       simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
       simulator.calls.start();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       expect(Object.keys(receiver.received[0]!.headers).sort()).toEqual([
         'connection',
         'content-length',
@@ -205,7 +205,7 @@ describe('the requests', () => {
       actions: [{ url: receiver.url, signed: false }],
     });
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(
       Object.keys(receiver.received[0]!.headers).filter((name) => name.startsWith('x-')),
     ).toEqual([]);
@@ -225,7 +225,7 @@ describe('the requests', () => {
     const [action] = rule.actions;
     const old = simulator.secrets.get(action!._id)!.current;
     simulator.calls.start();
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     const fresh = simulator.secrets.rotate(action!._id);
     await simulator.clock.runUntilIdle();
     const [first, retry] = receiver.received as [Received, Received];

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { OUTCOMES } from '@call-webhooks/core';
-import type { DeliverySummary, OutcomesView, StateView } from '@call-webhooks/simulator';
+import type { WebhookEventSummary, OutcomesView, StateView } from '@call-webhooks/simulator';
 import { testResources } from '../support/test-resources.ts';
 
-describe('the deliveries', () => {
+describe('the events', () => {
   const open = testResources();
 
-  /** A receiver that fails the second delivery, and calls of three people. */
+  /** A receiver that fails the second event, and calls of three people. */
   async function threeCalls() {
     const simulator = await open.simulator({ maxAttempts: 1 });
     const receiver = await open.receiver((_received, response, nth) => {
@@ -19,7 +19,7 @@ describe('the deliveries', () => {
     });
     for (const calledName of ['Ida Holm', 'Noor Haddad', 'Ola Berg']) {
       simulator.calls.start({ calledName });
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
       await simulator.clock.advance('1m');
       simulator.rules.resume(rule._id);
     }
@@ -32,13 +32,13 @@ describe('the deliveries', () => {
       return (await response.json()) as Body;
     };
     const numbers = async (query: string) =>
-      (await ask<DeliverySummary[]>(`/deliveries?${query}`)).map(({ number }) => number);
+      (await ask<WebhookEventSummary[]>(`/events?${query}`)).map(({ number }) => number);
     return { simulator, receiver, rule, ask, numbers };
   }
 
-  test('deliveries are found by name, number, id, body and response', async () => {
+  test('events are found by name, number, id, body and response', async () => {
     const { simulator, numbers, ask } = await threeCalls();
-    const [first, , third] = simulator.deliveries.list();
+    const [first, , third] = simulator.events.list();
     expect(await numbers('q=noor')).toEqual([2]);
     expect(await numbers('q=%233')).toEqual([3]);
     expect(await numbers(`q=${third!._id}`)).toEqual([3]);
@@ -47,7 +47,7 @@ describe('the deliveries', () => {
     ).toEqual([1]);
     expect(await numbers('q=row+77')).toEqual([1]);
     expect(await numbers('q=nobody')).toEqual([]);
-    expect(await ask('/deliveries?limit=few')).toMatchObject({
+    expect(await ask('/events?limit=few')).toMatchObject({
       error: { message: 'limit must be a whole number.' },
     });
     expect(await ask('/calls?limit=1')).toMatchObject([{ calledName: 'Ola Berg' }]);
@@ -56,8 +56,8 @@ describe('the deliveries', () => {
   test('the state has the latest that match, and counts follow every filter but the state', async () => {
     const { ask } = await threeCalls();
     const state = async (query: string) => {
-      const { deliveries, matching } = await ask<StateView>(`/state?${query}`);
-      return { shown: deliveries.map(({ number }) => number), matching };
+      const { events, matching } = await ask<StateView>(`/state?${query}`);
+      return { shown: events.map(({ number }) => number), matching };
     };
     const matching = { acknowledged: 2, failed: 1 };
     expect(await state('limit=2')).toEqual({ shown: [2, 3], matching });
@@ -66,31 +66,31 @@ describe('the deliveries', () => {
       shown: [],
       matching: { acknowledged: 1 },
     });
-    const { deliveries, counts } = await ask<StateView>('/state?q=ida');
-    expect(deliveries[0]).toMatchObject({ callName: 'Ida Holm' });
-    expect(counts.deliveries).toEqual(matching);
+    const { events, counts } = await ask<StateView>('/state?q=ida');
+    expect(events[0]).toMatchObject({ callName: 'Ida Holm' });
+    expect(counts.events).toEqual(matching);
   });
 
   test('a body is edited and sent again', async () => {
     const { simulator, receiver, ask } = await threeCalls();
-    const [first] = simulator.deliveries.list();
+    const [first] = simulator.events.list();
     const body = '{"eventName":"call:started","callId":"mine"}';
-    const resent = await ask(`/deliveries/${first!._id}/resend`, 'POST', { body });
+    const resent = await ask(`/events/${first!._id}/resend`, 'POST', { body });
     expect(resent).toMatchObject({ copyOf: first!._id, copiedBy: 'resend', byHand: true, body });
-    await simulator.deliveries.settled();
+    await simulator.events.settled();
     expect(receiver.received.at(-1)!.body).toBe(body);
-    expect(await ask(`/deliveries/${first!._id}/resend`, 'POST', { body: '{' })).toMatchObject({
+    expect(await ask(`/events/${first!._id}/resend`, 'POST', { body: '{' })).toMatchObject({
       error: { code: 'invalid-input' },
     });
   });
 
   test('all that failed is sent again once', async () => {
     const { simulator, ask } = await threeCalls();
-    expect(await ask('/deliveries/resend-failed?q=ida', 'POST')).toEqual({ resent: 0 });
-    expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 1 });
-    await simulator.deliveries.settled();
-    expect(simulator.deliveries.list().at(-1)).toMatchObject({ state: 'acknowledged', number: 4 });
-    expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 0 });
+    expect(await ask('/events/resend-failed?q=ida', 'POST')).toEqual({ resent: 0 });
+    expect(await ask('/events/resend-failed', 'POST')).toEqual({ resent: 1 });
+    await simulator.events.settled();
+    expect(simulator.events.list().at(-1)).toMatchObject({ state: 'acknowledged', number: 4 });
+    expect(await ask('/events/resend-failed', 'POST')).toEqual({ resent: 0 });
   });
 
   test('a summary names the receiver, the rule and the outcome', async () => {
@@ -111,10 +111,10 @@ describe('the deliveries', () => {
       actions: [{ url: receiver.url }],
     });
     const read = async () =>
-      (await (await fetch(`${simulator.url}/_sim/deliveries`)).json()) as DeliverySummary[];
+      (await (await fetch(`${simulator.url}/_sim/events`)).json()) as WebhookEventSummary[];
     for (const _ of [...bodies]) {
       simulator.calls.start();
-      await simulator.deliveries.settled();
+      await simulator.events.settled();
     }
     const shown = await read();
     const named = { ruleName: 'To the CRM', url: receiver.url };

@@ -1,9 +1,9 @@
-import type { Delivery, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
+import type { WebhookEvent, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
 import type { Respond } from './receiver.ts';
 import type { testResources } from './test-resources.ts';
 
 /** A rule, a receiver, and one call that has started. */
-export async function oneDelivery(
+export async function oneEvent(
   open: ReturnType<typeof testResources>,
   respond: Respond | number,
   options: SimulatorOptions = {},
@@ -19,12 +19,12 @@ export async function oneDelivery(
 }
 
 const views = (simulator: Simulator, ruleId: string) => ({
-  delivery: () => simulator.deliveries.list()[0]!,
+  event: () => simulator.events.list()[0]!,
   rule: () => simulator.rules.get(ruleId),
 });
 
 /** What the service saw of each attempt: a status, or what went wrong. */
-export const responses = (delivery: Delivery) =>
-  delivery.attempts.map(({ response }) =>
+export const responses = (event: WebhookEvent) =>
+  event.attempts.map(({ response }) =>
     response?.kind === 'status' ? response.status : response?.kind,
   );

@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AttemptResponse } from './delivery.ts';
+import type { AttemptResponse } from './webhook-event.ts';
 
 /** One request, as it is sent. */
 export interface OutgoingRequest {

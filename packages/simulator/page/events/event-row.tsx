@@ -1,7 +1,7 @@
 import { Countdown, Icon, OutcomeBadge, Tag, Time, duration } from '@call-webhooks/ui';
 import type {
   AttemptSummary,
-  DeliverySummary,
+  WebhookEventSummary,
   OutcomesView,
   PolicyView,
 } from '@call-webhooks/simulator/control-api';
@@ -19,14 +19,14 @@ import { now } from '../state/store.ts';
 
 const MOST_PIPS = 12;
 
-const COPIED: Readonly<Record<NonNullable<DeliverySummary['copiedBy']>, string>> = {
+const COPIED: Readonly<Record<NonNullable<WebhookEventSummary['copiedBy']>, string>> = {
   duplicate: 'duplicate',
   concurrentDuplicates: 'duplicate',
   resend: 'resent',
 };
 
 interface RowProps {
-  readonly delivery: DeliverySummary;
+  readonly event: WebhookEventSummary;
   readonly selected: boolean;
   /** Who was called. */
   readonly callName: string;
@@ -35,8 +35,8 @@ interface RowProps {
   readonly onChoose: (id: string, byKeyboard: boolean) => void;
 }
 
-/** One delivery: event, attempts, response, outcome, receiver, call, and the reason for its state. */
-export class DeliveryRow extends Component<RowProps> {
+/** One event: its name, attempts, response, outcome, receiver, call, and the reason for its state. */
+export class EventRow extends Component<RowProps> {
   /** Most rows stay the same while others change. */
   override shouldComponentUpdate(next: RowProps): boolean {
     return (Object.keys(next) as (keyof RowProps)[]).some(
@@ -44,15 +44,15 @@ export class DeliveryRow extends Component<RowProps> {
     );
   }
 
-  override render({ delivery, selected, onChoose, ...about }: RowProps) {
-    const { _id, state, eventName, number, copiedBy, byHand, attempts, createdAt } = delivery;
+  override render({ event, selected, onChoose, ...about }: RowProps) {
+    const { _id, state, eventName, number, copiedBy, byHand, attempts, createdAt } = event;
     const { label, icon } = STATES[state];
     const last = lastAttempt(attempts);
     return (
       <li>
         <button
           type="button"
-          class="row delivery"
+          class="row event-row"
           data-id={_id}
           data-state={state}
           aria-current={selected ? 'true' : undefined}
@@ -80,7 +80,7 @@ export class DeliveryRow extends Component<RowProps> {
             )}
           </span>
           <Time at={createdAt} class="when" />
-          <Note delivery={delivery} {...about} />
+          <Note event={event} {...about} />
         </button>
       </li>
     );
@@ -99,11 +99,11 @@ function Pips({ attempts }: { readonly attempts: readonly AttemptSummary[] }) {
   );
 }
 
-type NoteProps = Pick<RowProps, 'delivery' | 'callName' | 'policy' | 'outcomes'>;
+type NoteProps = Pick<RowProps, 'event' | 'callName' | 'policy' | 'outcomes'>;
 
-function Note({ delivery, callName, policy, outcomes }: NoteProps) {
-  const { url, ruleName, nextAttemptAt, attempts } = delivery;
-  const why = stateReason(delivery, policy);
+function Note({ event, callName, policy, outcomes }: NoteProps) {
+  const { url, ruleName, nextAttemptAt, attempts } = event;
+  const why = stateReason(event, policy);
   const outcome = lastAttempt(attempts)?.outcome;
   return (
     <span class="note">
@@ -117,7 +117,7 @@ function Note({ delivery, callName, policy, outcomes }: NoteProps) {
       {why && <span class="because">{why}</span>}
       {nextAttemptAt !== undefined && (
         <span class="next">
-          {`attempt ${nextAttempt(delivery, policy)} `}
+          {`attempt ${nextAttempt(event, policy)} `}
           <Countdown at={nextAttemptAt} now={now} />
         </span>
       )}

@@ -5,7 +5,7 @@ import { testResources } from '../support/test-resources.ts';
 const open = testResources();
 
 describe('keepRecords', () => {
-  test('the oldest finished deliveries are removed, also from the counts', async () => {
+  test('the oldest finished events are removed, also from the counts', async () => {
     const simulator = await open.simulator({ keepRecords: 3 });
     let status = 500;
     const receiver = await open.receiver((_request, response) => {
@@ -13,18 +13,18 @@ describe('keepRecords', () => {
     });
     simulator.rules.forwardTo(receiver.url);
     simulator.calls.place({ durationSeconds: 10 });
-    const [waiting] = simulator.deliveries.list();
+    const [waiting] = simulator.events.list();
     await simulator.clock.advance('1s');
-    expect(simulator.deliveries.list()).toMatchObject([{ _id: waiting!._id, state: 'waiting' }]);
+    expect(simulator.events.list()).toMatchObject([{ _id: waiting!._id, state: 'waiting' }]);
     status = 200;
     for (let call = 0; call < 4; call++) {
       simulator.calls.place({ durationSeconds: 10 });
       await simulator.clock.advance('20s');
-      expect(simulator.deliveries.list().length).toBeLessThanOrEqual(3);
+      expect(simulator.events.list().length).toBeLessThanOrEqual(3);
     }
     // One that has yet to be sent is kept, however old it is.
-    expect(simulator.deliveries.list()[0]).toMatchObject({ _id: waiting!._id, state: 'waiting' });
-    expect(simulator.deliveries.counts()).toEqual({ waiting: 1, acknowledged: 2 });
+    expect(simulator.events.list()[0]).toMatchObject({ _id: waiting!._id, state: 'waiting' });
+    expect(simulator.events.counts()).toEqual({ waiting: 1, acknowledged: 2 });
   });
 
   test('the oldest calls are removed, but for those that go on or wait for their recording', async () => {

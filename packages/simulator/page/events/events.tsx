@@ -5,43 +5,43 @@ import { ForwardForm, openCallDialog } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
 import { PAUSE_REASONS, shortUrl, urlsOf } from '../state/labels.ts';
 import { callName, store } from '../state/store.ts';
-import { DeliveryRow } from './delivery-row.tsx';
+import { EventRow } from './event-row.tsx';
 import { Filters } from './filters.tsx';
 
-interface DeliveriesProps {
+interface EventsProps {
   readonly onChoose: (id: string, byKeyboard: boolean) => void;
 }
 
-/** The paused rules, the filters and the deliveries; the first steps while there are none. */
-export function Deliveries({ onChoose }: DeliveriesProps) {
-  const { state, deliveries, outcomes, selected, older } = store;
-  const some = Object.values(state.counts.deliveries).some((count) => count > 0);
+/** The paused rules, the filters and the events; the first steps while there are none. */
+export function Events({ onChoose }: EventsProps) {
+  const { state, events, outcomes, selected, older } = store;
+  const some = Object.values(state.counts.events).some((count) => count > 0);
   return (
-    <section class="stream" id="panel-deliveries" aria-label="Deliveries">
-      <h2 class="visually-hidden">Deliveries</h2>
+    <section class="stream" id="panel-events" aria-label="Events">
+      <h2 class="visually-hidden">Events</h2>
       <PausedBanner />
       {some && <Filters />}
       {!some && <Welcome />}
       <div id="timeline" tabIndex={-1}>
-        <ol class="rows timeline" aria-label="Deliveries, newest first" reversed>
-          {deliveries.map((delivery) => (
-            <DeliveryRow
-              key={delivery._id}
-              delivery={delivery}
-              selected={delivery._id === selected}
-              callName={callName(delivery.callId, delivery.callName)}
+        <ol class="rows timeline" aria-label="Events, newest first" reversed>
+          {events.map((event) => (
+            <EventRow
+              key={event._id}
+              event={event}
+              selected={event._id === selected}
+              callName={callName(event.callId, event.callName)}
               policy={state.policy}
               outcomes={outcomes}
               onChoose={onChoose}
             />
           ))}
         </ol>
-        {deliveries.length === 0 && store.isFiltered && (
-          <p class="none">No delivery matches these filters.</p>
+        {events.length === 0 && store.isFiltered && (
+          <p class="none">No event matches these filters.</p>
         )}
         {older > 0 && (
           <p class="none">
-            {`${older.toLocaleString()} older deliveries `}
+            {`${older.toLocaleString()} older events `}
             <Button label="Show more" small onClick={() => store.showMore()} />
           </p>
         )}
@@ -92,7 +92,7 @@ function Welcome() {
   const ready = store.state.rules.length > 0;
   return (
     <div class="welcome" id="welcome">
-      <h2>No deliveries yet</h2>
+      <h2>No events yet</h2>
       <p class="lead">
         The simulator is a local copy of the calling service. Three steps to the first webhook:
       </p>
@@ -112,7 +112,7 @@ function Welcome() {
         </li>
         <li>
           <h3>Place a call</h3>
-          <p class="hint">Its deliveries appear here, with every attempt and response.</p>
+          <p class="hint">Its events appear here, with every attempt and response.</p>
           <Button
             label="Place a call"
             icon="phone"
@@ -128,12 +128,12 @@ function Welcome() {
 /** Announces the counts to screen readers, a second after they changed. */
 function Announcer() {
   const [told, tell] = useState('');
-  const now = Object.entries(store.state.counts.deliveries)
+  const now = Object.entries(store.state.counts.events)
     .map(([state, count]) => `${String(count)} ${state}`)
     .join(', ');
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (now !== '') tell(`Deliveries: ${now}.`);
+      if (now !== '') tell(`Events: ${now}.`);
     }, 1_000);
     return () => {
       clearTimeout(timer);

@@ -3,9 +3,9 @@ import type { InFlightRequests } from '../clock/in-flight-requests.ts';
 import type { Outbox } from '../outbox.ts';
 import { omit } from '../records.ts';
 import type { PauseReason } from '../rules/rule.ts';
-import { type AttemptParts, attemptDelivery, createStop, retryDelay } from './attempt.ts';
-import type { Attempt, AttemptResult, Delivery } from './delivery.ts';
-import type { DeliveryLog } from './log.ts';
+import { type AttemptParts, makeAttempt, createStop, retryDelay } from './attempt.ts';
+import type { Attempt, AttemptResult, WebhookEvent } from './webhook-event.ts';
+import type { EventLog } from './log.ts';
 
 /** Limits how many tasks run at once. The others wait in order. */
 class Semaphore {
@@ -39,12 +39,12 @@ class Semaphore {
 /** What is used of the simulation. */
 interface Parts extends AttemptParts {
   readonly inFlight: InFlightRequests;
-  readonly log: DeliveryLog;
+  readonly log: EventLog;
   readonly outbox: Outbox;
 }
 
-/** Sends deliveries when they are due, retries them, and pauses rules. */
-export class DeliveryScheduler {
+/** Sends events when they are due, retries them, and pauses rules. */
+export class EventScheduler {
   readonly #simulation: Parts;
   readonly #waiting = new Map<string, Timer>();
   #slots: Semaphore;
@@ -55,10 +55,10 @@ export class DeliveryScheduler {
     this.#slots = new Semaphore(simulation.settings.maxInFlight);
   }
 
-  /** Sends a delivery at a time of the simulator's clock, or now if that has passed. */
-  schedule(delivery: Delivery, at: number): void {
+  /** Sends an event at a time of the simulator's clock, or now if that has passed. */
+  schedule(event: WebhookEvent, at: number): void {
     const { clock, log } = this.#simulation;
-    const { _id } = log.put({ ...delivery, state: 'waiting', nextAttemptAt: at });
+    const { _id } = log.put({ ...event, state: 'waiting', nextAttemptAt: at });
     if (at <= clock.now()) {
       this.#attempt(_id);
       return;
@@ -70,38 +70,37 @@ export class DeliveryScheduler {
     this.#waiting.set(_id, timer);
   }
 
-  /** Drops or holds the waiting deliveries of a rule. Attempts in flight go on. */
+  /** Drops or holds the waiting events of a rule. Attempts in flight go on. */
   onRulePaused(ruleId: string): void {
-    for (const delivery of this.#takeWaiting((one) => one.ruleId === ruleId && !isResent(one)))
-      this.dropOrHold(delivery);
+    for (const event of this.#takeWaiting((one) => one.ruleId === ruleId && !isResent(one)))
+      this.dropOrHold(event);
   }
 
-  /** Sends the deliveries that were held while the rule was paused. */
+  /** Sends the events that were held while the rule was paused. */
   onRuleResumed(ruleId: string): void {
     const { log, clock } = this.#simulation;
-    for (const delivery of log.list({ ruleId, state: 'held' }))
-      this.schedule(delivery, clock.now());
+    for (const event of log.list({ ruleId, state: 'held' })) this.schedule(event, clock.now());
   }
 
-  /** Drops the waiting and held deliveries of actions that no longer exist. Attempts in flight go on. */
+  /** Drops the waiting and held events of actions that no longer exist. Attempts in flight go on. */
   onActionsRemoved(ruleId: string): void {
-    const isGone = (one: Delivery) => one.ruleId === ruleId && !this.#hasAction(one);
-    for (const delivery of this.#takeWaiting(isGone)) this.#drop(delivery);
-    for (const delivery of this.#simulation.log.list({ ruleId, state: 'held' }))
-      if (isGone(delivery)) this.#drop(delivery);
+    const isGone = (one: WebhookEvent) => one.ruleId === ruleId && !this.#hasAction(one);
+    for (const event of this.#takeWaiting(isGone)) this.#drop(event);
+    for (const event of this.#simulation.log.list({ ruleId, state: 'held' }))
+      if (isGone(event)) this.#drop(event);
   }
 
-  /** Drops a delivery whose rule is paused, or holds it until the rule is resumed. */
-  dropOrHold(delivery: Delivery): void {
+  /** Drops an event whose rule is paused, or holds it until the rule is resumed. */
+  dropOrHold(event: WebhookEvent): void {
     const hold =
       this.#simulation.settings.whilePaused === 'hold' &&
-      !isResent(delivery) &&
-      this.#hasAction(delivery);
-    if (!hold) this.#drop(delivery);
-    else this.#simulation.log.put({ ...omit(delivery, 'nextAttemptAt'), state: 'held' });
+      !isResent(event) &&
+      this.#hasAction(event);
+    if (!hold) this.#drop(event);
+    else this.#simulation.log.put({ ...omit(event, 'nextAttemptAt'), state: 'held' });
   }
 
-  /** Ends all attempts and forgets all waiting deliveries. Nothing more of them is recorded. */
+  /** Ends all attempts and forgets all waiting events. Nothing more of them is recorded. */
   reset(): void {
     this.close();
     this.#stop = createStop();
@@ -120,22 +119,22 @@ export class DeliveryScheduler {
     const stop = this.#stop.signal;
     slots.acquire(() => {
       if (stop.aborted) return false;
-      const delivery = this.#simulation.log.get(id);
-      if (!this.#maySend(delivery)) {
-        this.dropOrHold(delivery);
+      const event = this.#simulation.log.get(id);
+      if (!this.#maySend(event)) {
+        this.dropOrHold(event);
         return false;
       }
       void this.#simulation.inFlight
-        .track((renew) => this.#run(delivery, stop, renew))
+        .track((renew) => this.#run(event, stop, renew))
         .then(() => slots.release());
       return true;
     });
   }
 
-  #run(delivery: Delivery, stop: AbortSignal, renew: () => void): Promise<void> {
+  #run(event: WebhookEvent, stop: AbortSignal, renew: () => void): Promise<void> {
     const { log } = this.#simulation;
-    const started = log.put({ ...omit(delivery, 'nextAttemptAt'), state: 'in-flight' });
-    return attemptDelivery(started, this.#simulation, {
+    const started = log.put({ ...omit(event, 'nextAttemptAt'), state: 'in-flight' });
+    return makeAttempt(started, this.#simulation, {
       stop,
       renew,
       onAttempt: (attempt) => this.#record(started._id, attempt),
@@ -144,30 +143,30 @@ export class DeliveryScheduler {
   }
 
   #record(id: string, attempt: Attempt): void {
-    const delivery = this.#simulation.log.find(id);
-    if (!delivery) return; // acknowledged before its replay, and removed since
-    const others = delivery.attempts.filter(
+    const event = this.#simulation.log.find(id);
+    if (!event) return; // acknowledged before its replay, and removed since
+    const others = event.attempts.filter(
       ({ number, kind }) => number !== attempt.number || kind !== attempt.kind,
     );
-    this.#simulation.log.put({ ...delivery, attempts: [...others, attempt] });
+    this.#simulation.log.put({ ...event, attempts: [...others, attempt] });
   }
 
-  #apply(result: AttemptResult, delivery: Delivery, attempt: number): void {
+  #apply(result: AttemptResult, event: WebhookEvent, attempt: number): void {
     const { log, clock, random, settings } = this.#simulation;
     switch (result.next) {
       case 'acknowledged':
-        log.put({ ...delivery, state: 'acknowledged' });
+        log.put({ ...event, state: 'acknowledged' });
         return;
       case 'retry': {
-        const fraction = random.fraction('retry', delivery._id, attempt);
+        const fraction = random.fraction('retry', event._id, attempt);
         const delay = retryDelay(settings.retryEvery, settings.retryJitter, fraction);
-        if (this.#maySend(delivery)) this.schedule(delivery, clock.now() + delay);
-        else this.dropOrHold(delivery);
+        if (this.#maySend(event)) this.schedule(event, clock.now() + delay);
+        else this.dropOrHold(event);
         return;
       }
       case 'paused':
-        log.put({ ...delivery, state: 'failed' });
-        this.#pause(delivery.ruleId, result.reason);
+        log.put({ ...event, state: 'failed' });
+        this.#pause(event.ruleId, result.reason);
     }
   }
 
@@ -178,37 +177,37 @@ export class DeliveryScheduler {
     outbox.sendPauseEmail(rules.pause(ruleId, reason), reason);
   }
 
-  #maySend(delivery: Delivery): boolean {
+  #maySend(event: WebhookEvent): boolean {
     const { rules } = this.#simulation;
-    const isActive = rules.find(delivery.ruleId)?.state === 'active';
-    return this.#hasAction(delivery) && (isActive || isResent(delivery));
+    const isActive = rules.find(event.ruleId)?.state === 'active';
+    return this.#hasAction(event) && (isActive || isResent(event));
   }
 
-  #hasAction({ ruleId, actionId }: Delivery): boolean {
+  #hasAction({ ruleId, actionId }: WebhookEvent): boolean {
     const rule = this.#simulation.rules.find(ruleId);
     return rule?.actions.some(({ _id }) => _id === actionId) ?? false;
   }
 
-  #drop(delivery: Delivery): void {
-    const droppedBecause = this.#hasAction(delivery) ? 'rule-paused' : 'action-removed';
+  #drop(event: WebhookEvent): void {
+    const droppedBecause = this.#hasAction(event) ? 'rule-paused' : 'action-removed';
     this.#simulation.log.put({
-      ...omit(delivery, 'nextAttemptAt'),
+      ...omit(event, 'nextAttemptAt'),
       state: 'dropped',
       droppedBecause,
     });
   }
 
-  /** Cancels the timers of the waiting deliveries that match. */
-  #takeWaiting(matches: (delivery: Delivery) => boolean): Delivery[] {
+  /** Cancels the timers of the waiting events that match. */
+  #takeWaiting(matches: (event: WebhookEvent) => boolean): WebhookEvent[] {
     return [...this.#waiting].flatMap(([id, timer]) => {
-      const delivery = this.#simulation.log.get(id);
-      if (!matches(delivery)) return [];
+      const event = this.#simulation.log.get(id);
+      if (!matches(event)) return [];
       this.#simulation.clock.cancel(timer);
       this.#waiting.delete(id);
-      return [delivery];
+      return [event];
     });
   }
 }
 
-/** A delivery that somebody resent goes out even while its rule is paused. */
-const isResent = ({ copiedBy }: Delivery): boolean => copiedBy === 'resend';
+/** An event that somebody resent goes out even while its rule is paused. */
+const isResent = ({ copiedBy }: WebhookEvent): boolean => copiedBy === 'resend';

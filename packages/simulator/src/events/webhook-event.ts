@@ -9,7 +9,7 @@ import type { PauseReason } from '../rules/rule.ts';
  * - `dropped`: not sent, because the rule is paused (`whilePaused: 'drop'`) or its action was removed
  * - `held`: sent when the paused rule is resumed (`whilePaused: 'hold'`)
  */
-export type DeliveryState =
+export type WebhookEventState =
   'waiting' | 'in-flight' | 'acknowledged' | 'failed' | 'dropped' | 'held';
 
 /** How an attempt ended, as the service sees it. */
@@ -28,10 +28,10 @@ export type AttemptResponse =
   /** The connection failed: `code` is Node's error code, `ECONNREFUSED` for example. */
   | { readonly kind: 'connection-error'; readonly code: string };
 
-/** Why an attempt did not acknowledge its delivery. */
+/** Why an attempt did not acknowledge its event. */
 export type FailureReason = 'status' | 'timeout' | 'connection-error';
 
-/** What an attempt does to its delivery and to the rule (spec, "States and transitions"). */
+/** What an attempt does to its event and to the rule (spec, "States and transitions"). */
 export type AttemptResult =
   | { readonly next: 'acknowledged' }
   | { readonly next: 'retry'; readonly reason: FailureReason }
@@ -40,7 +40,7 @@ export type AttemptResult =
       readonly reason: Extract<PauseReason, 'responded-404' | 'last-attempt-failed'>;
     };
 
-/** One HTTP request of a delivery. */
+/** One HTTP request of an event. */
 export interface Attempt {
   /** Counts from 1. */
   readonly number: number;
@@ -64,12 +64,12 @@ export interface Attempt {
   readonly endedAt?: number;
   /** Real milliseconds from the request to the response. */
   readonly tookMs?: number;
-  /** What the attempt does to the delivery. Absent while it is in flight, and for a replay. */
+  /** What the attempt does to the event. Absent while it is in flight, and for a replay. */
   readonly result?: AttemptResult;
 }
 
 /** One event on its way to one webhook action. */
-export interface Delivery {
+export interface WebhookEvent {
   readonly _id: string;
   /** Counts from 1, in the order of creation. */
   readonly number: number;
@@ -82,13 +82,13 @@ export interface Delivery {
   readonly body: string;
   /** Milliseconds of the simulator's clock. */
   readonly createdAt: number;
-  readonly state: DeliveryState;
+  readonly state: WebhookEventState;
   readonly attempts: readonly Attempt[];
   /** Milliseconds of the simulator's clock. Only while `waiting`. */
   readonly nextAttemptAt?: number;
   /** Why it was not sent. Only while `dropped`. */
   readonly droppedBecause?: 'rule-paused' | 'action-removed';
-  /** The delivery that this one repeats. */
+  /** The event that this one repeats. */
   readonly copyOf?: string;
   /** What made the copy: a chaos mode, or `resend`. */
   readonly copiedBy?: 'duplicate' | 'concurrentDuplicates' | 'resend';

@@ -1,12 +1,12 @@
 import { ActionButton, Chip, Icon, Select } from '@call-webhooks/ui';
-import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
+import type { WebhookEventState, EventName } from '@call-webhooks/simulator/control-api';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Filter } from '../state/api.ts';
 import { shortUrl, STATES, urlsOf } from '../state/labels.ts';
 import { callName, filterBy, resendFailed, store } from '../state/store.ts';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
-const ALL = Object.keys(STATES) as DeliveryState[];
+const ALL = Object.keys(STATES) as WebhookEventState[];
 
 /** Milliseconds after the last letter until the search starts. */
 const TYPING = 200;
@@ -18,7 +18,7 @@ const narrow = (by: Filter): void => {
 
 const orNone = (value: string): string | undefined => (value === '' ? undefined : value);
 
-/** The filters. Each state shows how many deliveries of it match the other filters. */
+/** The filters. Each state shows how many events of it match the other filters. */
 export function Filters() {
   const { filter } = store;
   const counts = store.state.matching;
@@ -45,7 +45,7 @@ export function Filters() {
         {(counts.failed ?? 0) > 0 && (
           <ActionButton
             label="Resend failed"
-            title="Send all failed deliveries again that match and were not sent again before"
+            title="Send all failed events again that match and were not sent again before"
             icon="again"
             kind="ghost"
             small
@@ -70,9 +70,9 @@ export function Filters() {
 }
 
 /** Paused rules either hold or drop their events, so one of the two states stays empty. */
-function isOfOtherPolicy(state: DeliveryState): boolean {
+function isOfOtherPolicy(state: WebhookEventState): boolean {
   const other = store.state.policy.whilePaused === 'hold' ? 'dropped' : 'held';
-  return state === other && (store.state.counts.deliveries[state] ?? 0) === 0;
+  return state === other && (store.state.counts.events[state] ?? 0) === 0;
 }
 
 function Search() {
@@ -94,7 +94,7 @@ function Search() {
       id="search"
       class="search"
       type="search"
-      aria-label="Search the deliveries"
+      aria-label="Search the events"
       title="A name, a number, an id, or text of a body (/)"
       placeholder="Name, #number, id, text"
       autocomplete="off"

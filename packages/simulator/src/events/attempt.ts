@@ -6,7 +6,7 @@ import type { Settings } from '../options.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { ActionSecret, Secrets } from '../rules/secrets.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import type { Attempt, AttemptResponse, AttemptResult, Delivery } from './delivery.ts';
+import type { Attempt, AttemptResponse, AttemptResult, WebhookEvent } from './webhook-event.ts';
 import type { Send } from './sender.ts';
 
 /** Ends all attempts. Each one in flight listens to it, and Node would take that for a leak. */
@@ -44,22 +44,22 @@ const LATE = Symbol('late');
 type AnsweredAttempt = Attempt & { readonly response: AttemptResponse };
 
 /**
- * Makes the next attempt of a delivery, and the replay that chaos may add. It never rejects.
- * @param delivery with the attempts that were made already
+ * Makes the next attempt of an event, and the replay that chaos may add. It never rejects.
+ * @param event with the attempts that were made already
  */
-export async function attemptDelivery(
-  delivery: Delivery,
+export async function makeAttempt(
+  event: WebhookEvent,
   simulation: AttemptParts,
   { stop, renew, onAttempt, onResult }: AttemptHooks,
 ): Promise<void> {
   const { settings, chaos, random, rules, clock } = simulation;
   const { maxAttempts } = settings;
-  const number = delivery.attempts.filter(({ kind }) => kind === 'scheduled').length + 1;
+  const number = event.attempts.filter(({ kind }) => kind === 'scheduled').length + 1;
   const last = number >= maxAttempts;
-  const plan = planAttempt(random, chaos.get(), { id: delivery._id, attempt: number, last });
-  const { url } = rules.action(delivery.ruleId, delivery.actionId);
+  const plan = planAttempt(random, chaos.get(), { id: event._id, attempt: number, last });
+  const { url } = rules.action(event.ruleId, event.actionId);
   const startedAt = clock.now();
-  const signed = await signAttempt(delivery, url, number, plan, simulation);
+  const signed = await signAttempt(event, url, number, plan, simulation);
   const attempt: Attempt = { number, kind: 'scheduled', startedAt, ...signed };
   const send = (what: Attempt, slowBodyMs: number) =>
     sendInTime(what, slowBodyMs, simulation, stop, renew);
@@ -122,7 +122,7 @@ function dropResponse(attempt: AnsweredAttempt): AnsweredAttempt {
 }
 
 /**
- * Applies the state table of the spec: any 2xx acknowledges the delivery, a 404 pauses the rule at
+ * Applies the state table of the spec: any 2xx acknowledges the event, a 404 pauses the rule at
  * once, and everything else is retried. The rule is paused when the last attempt fails.
  * @param attempt counts from 1
  * @param maxAttempts includes the first attempt
@@ -158,7 +158,7 @@ export function retryDelay(every: number, jitter: number, fraction: number): num
  * @returns the request, and the chaos modes that were applied to it
  */
 async function signAttempt(
-  delivery: Delivery,
+  event: WebhookEvent,
   url: string,
   attempt: number,
   plan: AttemptPlan,
@@ -166,11 +166,11 @@ async function signAttempt(
 ): Promise<Pick<Attempt, 'request' | 'chaos'>> {
   const { headerPrefix, extraHeaders, timestamps, wallClock } = settings;
   const now = timestamps === 'wall' ? wallClock() : clock.now();
-  const secret = secrets.get(delivery.actionId);
-  const key: readonly [string, number] = [delivery._id, attempt];
+  const secret = secrets.get(event.actionId);
+  const key: readonly [string, number] = [event._id, attempt];
   const body = plan.modes.has('tamperedBody')
-    ? tamper(delivery.body, random.fraction('tampered', ...key))
-    : delivery.body;
+    ? tamper(event.body, random.fraction('tampered', ...key))
+    : event.body;
   const headers: Record<string, string> = {
     ...extraHeaders,
     'Content-Type': 'application/json',
@@ -183,7 +183,7 @@ async function signAttempt(
   if (secret) {
     const signature = await sign({
       secret: signingSecret(secret, applied, random, key),
-      body: delivery.body,
+      body: event.body,
       webhookId: random.uuid(...key),
       timestamp: Math.floor(now / 1_000) + plan.skewSeconds,
       headerPrefix,
