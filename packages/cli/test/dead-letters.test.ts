@@ -53,6 +53,43 @@ describe('dead-letters list and show', () => {
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('before --until') });
   });
 
+  test('finds those of a person by a value of the body, which no output contains', async () => {
+    const made = await setup();
+    const { deadLetters, env, url, handled } = made;
+    const person = { callerPhone: '+49 171 5550123', name: 'Ada Lovelace' };
+    for (const [callId, more] of Object.entries({ c1: person, c2: { name: 'Charles Babbage' } }))
+      await deadLetters.put(
+        deadLetter({
+          callId,
+          key: callId,
+          rawBody: Buffer.from(JSON.stringify({ eventName: 'call:completed', callId, ...more })),
+        }),
+      );
+    const find = (argv: string[], stdin: string) =>
+      run(['dead-letters', ...argv, '--contains', '-'], { env, stdin });
+    for (const value of ['0171 5550123\n', 'nobody@example.com\n ada lovelace \n']) {
+      const { stdout, stderr, code } = await find(['list', '--json'], value);
+      expect(stdout.trim().split('\n')).toHaveLength(1);
+      expect(JSON.parse(stdout)).toMatchObject({ callId: 'c1' });
+      expect({ code, leaked: /5550123|lovelace/i.test(stdout + stderr) }).toEqual({
+        code: 0,
+        leaked: false,
+      });
+    }
+    expect((await find(['causes', '--json'], 'Ada Lovelace')).records()).toMatchObject([
+      { count: 1 },
+    ]);
+    expect((await find(['list'], 'Grace Hopper')).stderr).toContain('no such dead letters');
+    expect(await find(['list'], '12')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Value 1 is too short'),
+    });
+    const redriven = await find(['redrive', '--to', url], 'Ada Lovelace');
+    expect(redriven.stdout).toBe('1 handled, 0 failed, 0 skipped\n');
+    expect(handled).toHaveLength(1);
+    expect((await deadLetters.list()).letters).toMatchObject([{ callId: 'c2' }]);
+  });
+
   test('groups them by cause, and lists and redrives those of one', async () => {
     const made = await setup();
     const { deadLetters, env, url, handled } = made;

@@ -119,7 +119,7 @@ test.each([
   ['calls'],
   ['activity'],
   ['recording', 'some-call'],
-  ['rotate', 'rule', 'action'],
+  ['rotate', 'rule', 'action', '--show-secret'],
   ['reconcile', '--since', '1h', '--to', '3000/hook', '--secret', SECRET],
   ['clock'],
   ['chaos'],

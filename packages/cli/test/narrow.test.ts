@@ -150,7 +150,7 @@ test.each([
   [['explain', 'ECONNREFUSED']],
   [['activity']],
   [['rules', 'pause', 'nosuch']],
-  [['rotate', 'a', 'b']],
+  [['rotate', 'a', 'b', '--show-secret']],
   [['help', 'nosuch']],
   [['recording', 'nosuch']],
   [['resend', 'nosuch']],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SECRET } from './support/receiver.ts';
 import { run, start, type Run } from './support/run.ts';
 
-const REST = ['activity', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
+const REST = ['activity', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret --yes'];
 
 /**
  * Nothing listens at the addresses of the receiver, another simulator and the service. A port that
@@ -73,7 +73,7 @@ describe('no simulator', () => {
     'rules pause 1',
     'rules resume 1',
     'rules remove 1',
-    'rotate 1 2',
+    'rotate 1 2 --show-secret',
   ])('%s is exit code 3, with a fix', async (command) => {
     const { code, stdout, stderr } = await cli(...command.split(' '), '--simulator', nobody);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

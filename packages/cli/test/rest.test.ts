@@ -148,7 +148,7 @@ describe('rotate', () => {
     const action = String(actions[0]?._id);
     const path = join(folder, 'secrets');
     writeFileSync(path, `${SECRET} # action ${action}\n`);
-    const { code, stdout } = await cli('rotate', _id, action, '--secret-out', path);
+    const { code, stdout } = await cli('rotate', _id, action, '--secret-out', path, '--yes');
     expect(code).toBe(0);
     const fresh = String(simulator.secrets.get(action)?.current);
     expect(stdout).not.toContain('whsec_');
@@ -158,11 +158,12 @@ describe('rotate', () => {
       ),
     );
     writeFileSync(path, `${fresh}\n`); // the simulator knows whose it is
-    const known = ['--simulator', simulator.url, '--secret-out', path];
+    const known = ['--simulator', simulator.url, '--secret-out', path, '--yes'];
     expect((await cli('rotate', _id, action, ...known)).code).toBe(0);
     expect(readFileSync(path, 'utf8')).toContain(`${fresh} # action ${action} until `);
+    const yes = ['--simulator', simulator.url, '--yes'];
     const short = [_id.slice(0, 8), action.slice(0, 8)];
-    const again = await cli('rotate', ...short, '--simulator', simulator.url, '--show-secret');
+    const again = await cli('rotate', ...short, '--show-secret', ...yes);
     expect(again.stdout.trim()).toBe(simulator.secrets.get(action)?.current);
   });
 
@@ -173,10 +174,43 @@ describe('rotate', () => {
     expect(
       (await cli(...argv, '--base-url', 'https://api.example.com', '--show-secret')).stderr,
     ).toContain('--yes');
-    const unwritable = ['--secret-out', join(folder, 'no/where')];
+    const unwritable = ['--yes', '--secret-out', join(folder, 'no/where')];
     expect((await cli(...argv, ...unwritable)).code).toBe(3);
     expect((await cli(...argv, ...unwritable, '--simulator', simulator.url)).code).toBe(3);
+    const inSimulator = ['--simulator', simulator.url];
+    expect(await cli(...argv, ...inSimulator)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The new secret would be lost.'),
+    });
+    for (const answer of ['n\n', 'y\n', ''])
+      expect(
+        await run([...argv, ...inSimulator, '--show-secret'], { env, stdin: answer }),
+      ).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('The rotation is not confirmed.'),
+      });
     expect(simulator.secrets.get(String(actions[0]?._id))?.rotations).toBe(0);
+  });
+
+  test('the secret of the recording webhook is rotated in the simulator, into a file too', async () => {
+    const { _id, actions } = simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/' });
+    const action = String(actions[0]?._id);
+    const path = join(folder, 'recording');
+    const old = String(simulator.secrets.get(action)?.current);
+    writeFileSync(path, `${SECRET} # action other\n${old}\n`);
+    const rotated = ['rotate', _id, action, '--yes', '--simulator', simulator.url];
+    expect((await cli(...rotated, '-o', path)).stderr).toMatch(/^The new secret is the first line/);
+    const fresh = String(simulator.secrets.get(action)?.current);
+    expect(fresh).not.toBe(old);
+    expect(readFileSync(path, 'utf8').split('\n')).toEqual([
+      `${fresh} # action ${action}`,
+      `${SECRET} # action other`,
+      expect.stringMatching(/ # action .* until \d{4}-/),
+      '',
+    ]);
+    const shown = await cli(...rotated, '--show-secret');
+    expect(shown.stdout.trim()).toBe(simulator.secrets.get(action)?.current);
   });
 
   test('listen reads the file for every delivery: a rotation needs no restart', async () => {
@@ -186,7 +220,7 @@ describe('rotate', () => {
     const listener = start(['listen', '--port', '0', '--secret-file', path, '--no-body']);
     await listener.until('Listening at');
     const [url = ''] = /http:\/\/\S+/.exec(listener.stderr()) ?? [];
-    await cli('rotate', _id, String(actions[0]?._id), '--secret-out', path);
+    await cli('rotate', _id, String(actions[0]?._id), '--secret-out', path, '--yes');
     const send = ['send', 'call:started', '--to', url];
     expect((await run([...send, '--secret', SECRET])).code).toBe(0);
     expect((await run([...send, '--secret-file', path])).code).toBe(0);

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const rotate = (...argv: string[]) => run(['rotate', 'rule', 'action', ...argv], { env });
+const rotate = (...argv: string[]) => run(['rotate', 'rule', 'action', '--yes', ...argv], { env });
 const respondWith = (body: object) => {
   respond = () => ({ status: 200, body: JSON.stringify(body) });
 };
@@ -94,7 +94,9 @@ describe('a file that has more than the old secret', () => {
   test('ends no secret whose action is unknown, and says so', async () => {
     const { text, stderr } = await rotated(`${OLD}\n${OTHER} # action other\n`);
     expect(text).toBe(`${NEW} # action action\n${OLD}\n${OTHER} # action other\n`);
-    expect(stderr.replace(/\s+/g, ' ')).toContain('that name no action (1) stay valid');
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      '1 secret in this file names no action, and stays valid',
+    );
   });
 
   test('of several secrets in a line, only that of this action ends', async () => {
@@ -135,7 +137,7 @@ test('a secret that cannot be saved is printed', async () => {
 });
 
 test('Ctrl-C during a rotation says that the secret may have been rotated', async () => {
-  const rotating = start(['rotate', 'rule', 'action', '--show-secret'], { env });
+  const rotating = start(['rotate', 'rule', 'action', '--show-secret', '--yes'], { env });
   respond = () => {
     rotating.stop();
     return undefined;

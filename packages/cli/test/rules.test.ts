@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Simulator, startSimulator } from '@call-webhooks/simulator';
 import { run } from './support/run.ts';
@@ -53,6 +54,11 @@ describe('rules', () => {
     const id = String(signed.actions[0]?._id);
     const secret = String(simulator.secrets.get(id)?.current);
     expect((await cli('list', '--show-secret')).stdout).toBe(`${secret}\n`);
+    const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
+    const atTerminal = await run(['rules', 'list', '--show-secret'], { env, terminal: true });
+    expect(stripVTControlCharacters(atTerminal.stdout)).toContain(
+      `${secret} # call:started, action ${id}\n`,
+    );
     expect((await cli('list', '--show-secret', '--json')).records()).toEqual([
       expect.objectContaining({ ruleId: rule, secret: null }),
       expect.objectContaining({

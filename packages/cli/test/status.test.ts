@@ -62,6 +62,17 @@ describe('status', () => {
     expect(stdout).not.toContain('`');
   });
 
+  test('with --urgent ends with 1 only for what may pause a rule', async () => {
+    const fail = () => Promise.reject(handlerError());
+    const kept = await setup({ on: { ...on, 'call:completed': fail }, maxAttempts: 1 });
+    await send(kept, CALM);
+    const all = await run(['status'], kept);
+    expect(all).toMatchObject({ code: 1, stdout: expect.stringContaining('needs attention') });
+    const urgent = await run(['status', '--urgent'], kept);
+    expect(urgent).toMatchObject({ code: 0, stdout: all.stdout });
+    expect((await run(['status', '--urgent'], await failing())).code).toBe(1);
+  });
+
   test('is one object with --json', async () => {
     const { env } = await failing();
     const { code, records } = await run(['status', '--json'], { env });

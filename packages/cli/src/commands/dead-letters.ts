@@ -12,7 +12,9 @@ import {
   type FilterOptions,
   findLetter,
   lettersOf,
+  type LetterQuery,
   MAX_GROUPED,
+  readQuery,
   shownBody,
   withFilterOptions,
 } from '../store/letters.ts';
@@ -23,7 +25,7 @@ import { type Column, pairs, paragraph } from '../terminal/table.ts';
 import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 import { redriveCommand } from './redrive.ts';
 
-interface ListOptions extends StoreOptions, FilterOptions {
+interface ListOptions extends StoreOptions, LetterQuery {
   readonly limit: number;
 }
 
@@ -33,9 +35,10 @@ export function deadLettersCommand(app: App, base: Command): Command {
   const reading = <Options extends StoreOptions & FilterOptions>(
     run: (app: App, opened: OpenedStore, options: Options) => Promise<undefined>,
   ) =>
-    app.action((options: Options) => {
-      filterOf(options); // What is wrong with it is told before the store is opened.
-      return withStore(app, options, (opened) => run(app, opened, options), true);
+    app.action(async (options: Options) => {
+      // What is wrong with it is told before the store is opened.
+      const query = await readQuery(app.io, options);
+      return withStore(app, query, (opened) => run(app, opened, query), true);
     });
   return base
     .addCommand(
@@ -82,6 +85,10 @@ export function deadLettersCommand(app: App, base: Command): Command {
       examples(
         ['dead-letters causes --store sqlite:calls.db', 'What failed, and how often'],
         ['dead-letters list --since 2h --json | jq -r .id', 'The ids of the last two hours'],
+        [
+          'dead-letters list --contains - < ada.txt',
+          "A person's, by phone number, e-mail address or name",
+        ],
         ['dead-letters show 1f2e', 'Why it failed'],
         ['dead-letters redrive 1f2e --to 3000/hook', 'Run one once more'],
         ['dead-letters redrive --cause 1f2e --to 3000/hook', 'All of one cause'],
@@ -143,7 +150,7 @@ const CAUSE_INDENT = 'count  '.length;
 async function causes(
   { output }: App,
   opened: OpenedStore,
-  options: StoreOptions & FilterOptions,
+  options: StoreOptions & LetterQuery,
 ): Promise<undefined> {
   const { causes: found, isWhole } = await causesOf(opened.deadLetters, options);
   if (output.json) for (const cause of found) await output.print(cause);
@@ -168,7 +175,8 @@ async function tellNone(
   { doubt }: OpenedStore,
   options: FilterOptions,
 ): Promise<void> {
-  const isFiltered = filterOf(options) !== undefined || options.cause !== undefined;
+  const { cause, contains } = options;
+  const isFiltered = [filterOf(options), cause, contains].some((one) => one !== undefined);
   output.message(isFiltered ? 'There are no such dead letters.' : 'There are no dead letters.');
   const reason = await doubt?.();
   if (reason !== undefined) output.warn(reason);
@@ -239,7 +247,10 @@ async function remove(
   if (!yes && !(await askYesNo(app, `Remove ${what} for good?`))) return undefined;
   for (const id of ids) {
     const removed = await deadLetters.remove(id);
-    await app.output.print({ id, removed }, () => t`${id}  ${removed ? 'removed' : 'was gone'}`);
+    await app.output.print(
+      { id, removed },
+      () => t`${id}  ${removed ? 'removed' : 'already removed'}`,
+    );
   }
   return undefined;
 }

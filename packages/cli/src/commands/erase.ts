@@ -9,7 +9,7 @@ import {
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { readData } from '../input/read.ts';
+import { searchedValues } from '../input/values.ts';
 import { time } from '../input/time.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import { openJobs } from '../store/queue-jobs.ts';
@@ -124,7 +124,7 @@ async function run(app: App, options: Options): Promise<number> {
     throw badInput('Whose data?', 'Pass --contains FILE, --call, --tenant or --before.');
   if (!dryRun && !yes && !app.interactive)
     throw badInput('Erasing cannot be undone.', 'Look with --dry-run first, then pass --yes.');
-  const values = contains === undefined ? undefined : await valuesOf(app, contains);
+  const values = contains === undefined ? undefined : await searchedValues(app.io, contains);
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
   return withStore(app, options, async (opened) => {
     const { store, deadLetters, jobs } = opened;
@@ -160,21 +160,6 @@ async function doubtAboutTenant(
     ...TENANT_FLAG,
     ifWrong: 'If the name is wrong, nothing is found.',
   });
-}
-
-/** The lines of a file, or of standard input. */
-async function valuesOf({ io }: App, file: string): Promise<string[]> {
-  const text = await readData(io, file === '-' ? file : `@${file}`, 'values to search for');
-  const values = text
-    .toString('utf8')
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter(Boolean);
-  if (values.length > 0) return values;
-  throw badInput(
-    'The file has no values.',
-    'Write one phone number, e-mail address or name on each line.',
-  );
 }
 
 function account(): string {

@@ -29,6 +29,7 @@ import {
   type FilterOptions,
   findLetter,
   lettersOf,
+  readQuery,
   withFilterOptions,
 } from '../store/letters.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
@@ -67,18 +68,19 @@ which only the queue can run.`,
 }
 
 async function run(app: App, ids: readonly string[], options: RedriveOptions): Promise<number> {
-  const { tenant, cause, all = false, ...filters } = options;
-  const isFiltered = all || cause !== undefined || filterOf(filters) !== undefined;
+  const { tenant, cause, contains, all = false, ...filters } = options;
+  const isFiltered = all || (cause ?? contains ?? filterOf(filters)) !== undefined;
   if (ids.length === 0 && !isFiltered && tenant === undefined)
     throw badInput('Which dead letters?', 'Pass ids, a filter such as --event, or --all.');
   if (ids.length > 0 && isFiltered)
     throw badInput('Ids and filters exclude each other.', 'Remove one of them.');
+  const query = await readQuery(app.io, options);
   const target = await targetOf(app, options.to, options);
   return withStore(app, options, async (opened) => {
     const letters: ListedDeadLetter[] = [];
     for (const id of ids) letters.push(await findLetter(opened.deadLetters, id));
     if (ids.length === 0)
-      for await (const letter of lettersOf(opened.deadLetters, options)) {
+      for await (const letter of lettersOf(opened.deadLetters, query)) {
         app.signal.throwIfAborted();
         letters.push(letter);
       }

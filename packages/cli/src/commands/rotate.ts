@@ -1,9 +1,4 @@
-import {
-  type Client,
-  type SecretStore,
-  type StoredSecret,
-  UnconfirmedWriteError,
-} from '@call-webhooks/client';
+import { type SecretStore, type StoredSecret, UnconfirmedWriteError } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError, EXIT } from '../errors.ts';
@@ -14,16 +9,15 @@ import {
   updateSecretFile,
   writeSecretFile,
 } from '../input/secrets.ts';
-import { isLoopback } from '../input/target.ts';
 import {
   givenBaseUrl,
   serviceClient,
   type ServiceOptions,
-  simulatorClient,
   withServiceOptions,
 } from '../service/client.ts';
 import { simulatorOf } from '../simulator/connection.ts';
 import type { SecretsView } from '../simulator/secrets.ts';
+import { counted } from '../terminal/format.ts';
 import { askYesNo } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
 import { findActionOf, findRule } from './rules.ts';
@@ -49,8 +43,8 @@ interface RotateOptions extends ServiceOptions {
 /** `rotate`: rotates the signing secret of an action. */
 export function rotateCommand(app: App, base: Command): Command {
   const command = base
-    .argument('<ruleId>')
-    .argument('<actionId>')
+    .argument('<ruleId>', 'the id of the rule; in the simulator, its first characters are enough')
+    .argument('<actionId>', 'the id of its action; in the simulator, as for the rule')
     .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the others')
     .option('--show-secret', 'print the new secret')
     .option('-y, --yes', 'do not ask for confirmation');
@@ -58,12 +52,18 @@ export function rotateCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-With --base-url or $CALL_WEBHOOKS_BASE_URL, the secret is rotated at the
-service. Otherwise, or with --simulator, it is rotated in the simulator.
-The next delivery is signed with the new secret. listen --secret-file reads the
-file for every delivery, and accepts both secrets for ten minutes. Other lines
-of the file stay as they are: each secret names its action, as in
-whsec_… # action ID. For your app, see "Rotate" in the docs about secrets.
+With --base-url or $CALL_WEBHOOKS_BASE_URL, the command rotates the secret in
+the service; otherwise, or with --simulator, it rotates the secret in the
+simulator. The next delivery is signed with the new secret, so pass --secret-out
+or --show-secret: without one of them, nothing is rotated.
+
+With --secret-out, the old secret stays in the file for ten minutes. The other
+lines of the file stay as they are. A comment says which action a secret belongs
+to, as in: whsec_… # action ID. The command listen --secret-file reads the file
+for every delivery. For your app, see "Rotate" in the docs about secrets.
+
+The service has no API for the secret of the recording webhook: rotate it in the
+administration area. In the simulator, this command rotates it as well.
 ${examples(
   ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret, so nothing is lost'],
   ['rotate RULE ACTION --show-secret --yes', 'In a script'],
@@ -79,77 +79,95 @@ ${examples(
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
   const { secretOut: file, showSecret } = options;
+  // The service returns the new secret once. Rotating without keeping it would lose it.
+  if (file === undefined && !showSecret)
+    throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');
   if (file !== undefined) await checkReplaceable(file);
   const baseUrl = givenBaseUrl(app, options);
-  const { client, ids, old } =
+  const { secret, withoutAction, ids } =
     baseUrl === undefined
-      ? await prepareSimulator(app, action, options)
-      : { client: await confirmedClient(app, options, baseUrl), ids: action, old: undefined };
-  const { secret, withoutAction } = await rotateSecret(app, client, ids, file, old);
+      ? await rotateInSimulator(app, action, options)
+      : await rotateInService(app, action, options, baseUrl);
   await output.print({ ...ids, rotated: true, file, ...(showSecret && { secret }) }, ({ green }) =>
     showSecret ? t`${secret}` : t`${green('rotated')}  ${ids.actionId}`,
   );
   if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
   if (withoutAction > 0)
     output.message(
-      t`Secrets in it that name no action (${withoutAction}) stay valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each: whsec_… # action ID`,
+      t`${counted(withoutAction, 'secret')} in this file ${withoutAction === 1 ? 'names' : 'name'} no action, and ${withoutAction === 1 ? 'stays' : 'stay'} valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each secret: whsec_… # action ID`,
     );
   return EXIT.done;
 }
 
-/** A client of the running simulator, and the full ids: they may be shortened. */
-async function prepareSimulator(
-  app: App,
-  { ruleId, actionId }: ActionIds,
-  options: RotateOptions,
-): Promise<{ client: Client; ids: ActionIds; old?: string | undefined }> {
-  const connection = simulatorOf(app, options);
-  const client = await simulatorClient(connection, options);
-  const rule = await findRule(connection, ruleId);
-  const action = findActionOf(rule, actionId);
-  const secrets = await connection.get<SecretsView>('/secrets');
-  const ids = { ruleId: rule._id, actionId: action._id };
-  return { client, ids, old: secrets[action._id]?.current };
+interface Rotated {
+  readonly secret: string;
+  readonly ids: ActionIds;
+  /** How many secrets in the file name no action, so that none of them got an end. */
+  readonly withoutAction: number;
 }
 
-/** A client of the service. @throws CliError 2 when the new secret would be lost, or for a "no" */
-async function confirmedClient(app: App, options: RotateOptions, baseUrl: string): Promise<Client> {
-  // The service returns the new secret once. Rotating without keeping it would lose it.
-  if (options.secretOut === undefined && !options.showSecret)
-    throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');
-  const client = await serviceClient(app, options);
-  if (options.yes || isLoopback(new URL(baseUrl).hostname)) return client;
+/** Any answer but a "yes" leaves the secret as it is. @throws CliError 2 */
+async function confirm(app: App, { yes }: RotateOptions, where: string): Promise<void> {
+  if (yes) return;
   if (!app.interactive)
     throw badInput('The rotation is not confirmed.', 'Pass --yes to rotate the secret now.');
-  const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
-  if (await askYesNo(app, question)) return client;
+  const question = `Rotate the secret at ${where}? The next delivery is signed with the new one.`;
+  if (await askYesNo(app, question)) return;
   throw badInput('Nothing was rotated.', 'Run the command again to rotate the secret.');
 }
 
-/**
- * Rotates the secret, into a file if there is one.
- * @param old the secret of the action, if it is known: that of a file knows its action then
- * @returns how many secrets in the file name no action, so that none of them got an end
- * @throws CliError 3 when it was rotated, but the new secret is not saved or unclear
- */
-async function rotateSecret(
+/** The simulator has the secrets of all actions, and those of the recording webhook. */
+async function rotateInSimulator(
   app: App,
-  { rules }: Client,
   { ruleId, actionId }: ActionIds,
-  file: string | undefined,
-  old: string | undefined,
-): Promise<{ secret: string; withoutAction: number }> {
+  options: RotateOptions,
+): Promise<Rotated> {
+  const connection = simulatorOf(app, options);
+  const rule = await findRule(connection, ruleId);
+  const action = findActionOf(rule, actionId);
+  const ids = { ruleId: rule._id, actionId: action._id };
+  await confirm(app, options, connection.url);
+  const old = (await connection.get<SecretsView>('/secrets'))[action._id]?.current;
+  const { secretOut } = options;
+  const store = secretOut === undefined ? undefined : secretFileStore(secretOut, ids.actionId, old);
+  const before = (await store?.load()) ?? [];
+  await store?.save(before); // a file that cannot be written fails before anything is rotated
+  const path = `/rules/${ids.ruleId}/actions/${ids.actionId}/rotate`;
+  const { signingSecret: secret } = await connection.post<{ signingSecret: string }>(path);
+  const expiresAt = Date.now() + OVERLAP_MS;
+  const ended = before.map((one) =>
+    one.actionId === ids.actionId
+      ? { ...one, expiresAt: Math.min(one.expiresAt ?? Infinity, expiresAt) }
+      : one,
+  );
+  await store?.save([{ id: 'new', secret, actionId: ids.actionId }, ...ended]);
+  return { secret, ids, withoutAction: nameless(ended) };
+}
+
+const nameless = (secrets: readonly StoredSecret[]): number =>
+  secrets.filter(({ actionId }) => actionId === undefined).length;
+
+/** @throws CliError 3 when it was rotated, but the new secret is not saved or unclear */
+async function rotateInService(
+  app: App,
+  ids: ActionIds,
+  options: RotateOptions,
+  baseUrl: string,
+): Promise<Rotated> {
+  const { rules } = await serviceClient(app, options);
+  await confirm(app, options, baseUrl);
   const { signal } = app;
+  const { secretOut: file } = options;
   try {
     if (file === undefined) {
-      const { secret } = await rules.rotateSigningSecret(ruleId, actionId, { signal });
-      return { secret, withoutAction: 0 };
+      const { secret } = await rules.rotateSigningSecret(ids.ruleId, ids.actionId, { signal });
+      return { secret, ids, withoutAction: 0 };
     }
-    const store = secretFileStore(file, { actionId, secret: old });
-    const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
-    const { current, saved } = await rules.rotateInto(store, request);
-    const withoutAction = saved.filter((one) => one.actionId === undefined).length;
-    return { secret: current.secret, withoutAction };
+    const store = secretFileStore(file, ids.actionId);
+    const { current, saved } = await rules.rotateInto(store, {
+      ...{ ...ids, overlap: OVERLAP_MS, signal },
+    });
+    return { secret: current.secret, ids, withoutAction: nameless(saved) };
   } catch (error) {
     throw explain(app, error, file);
   }
@@ -181,16 +199,16 @@ function explain({ output, signal }: App, error: unknown, file: string | undefin
   return error;
 }
 
-/** A secret file as the store of a rotation. Its other lines stay as they are. */
-const secretFileStore = (
-  path: string,
-  known: { actionId: string; secret: string | undefined },
-): SecretStore => ({
+/**
+ * A secret file as the store of a rotation. Its other lines stay as they are.
+ * @param known the secret of this action, if it is known: the file may not say whose it is
+ */
+const secretFileStore = (path: string, actionId: string, known?: string): SecretStore => ({
   load: async () =>
     secretsOf(await contentOf(path), path).map(({ variable: _none, ...one }, at): StoredSecret => ({
       id: `line-${String(at + 1)}`,
       ...one,
-      ...(one.secret === known.secret && { actionId: known.actionId }),
+      ...(one.secret === known && { actionId }),
     })),
   save: async (secrets) =>
     writeSecretFile(path, updateSecretFile(await contentOf(path), path, secrets)),

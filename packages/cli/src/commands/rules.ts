@@ -26,7 +26,10 @@ export function rulesCommand(app: App, base: Command): Command {
   return base
     .addCommand(
       command('list', 'List all rules with their actions')
-        .option('--show-secret', 'print only the signing secrets, one per line')
+        .option(
+          '--show-secret',
+          'print the signing secrets: alone if the output is piped, else with their actions',
+        )
         .action(app.action((options: ListOptions) => list(app, options))),
       { isDefault: true },
     )
@@ -207,14 +210,25 @@ function rowsOf({ green, red, yellow }: Colors, rule: Rule): Printable[][] {
   ]);
 }
 
-/** Prints the secrets of all actions: without `--json` each once, for scripts. */
+/**
+ * Prints the secrets of all actions: for scripts each once, and for a person at a terminal with its action, as
+ * in a secret file.
+ */
 async function printSecrets(
-  { output }: App,
+  { output, io }: App,
   connection: Connection,
   rules: readonly Rule[],
 ): Promise<undefined> {
   const actions = signingActions(rules, await connection.get<SecretsView>('/secrets'));
   if (output.json) for (const action of actions) await output.print(action);
+  else if (io.stdout.isTTY)
+    for (const { secret, trigger, actionId } of actions)
+      await output.print(
+        undefined,
+        ({ dim, yellow }) =>
+          t`${secret ?? yellow('unsigned')}${dim(` # ${trigger}, action ${actionId}`)}`,
+        Infinity,
+      );
   else
     for (const secret of new Set(actions.flatMap((one) => one.secret ?? [])))
       await output.print(secret, () => t`${secret}`);

@@ -13,6 +13,7 @@ import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 interface Options extends StoreOptions {
   readonly tenant?: string;
   readonly expect?: readonly string[];
+  readonly urgent?: boolean;
 }
 
 /** `status`: what needs attention, before the service pauses a rule. */
@@ -21,9 +22,10 @@ export function statusCommand(app: App, base: Command): Command {
     .option('--tenant <name>', 'only what concerns this tenant')
     .option(
       '--expect <event>',
-      'an event that has to arrive; repeatable (default: those of the last 30 days)',
+      'an event that has to arrive; repeatable (default: each that arrived in the last 30 days)',
       repeatable,
     )
+    .option('--urgent', 'exit code 1 only for what may pause a rule, or may have paused one')
     .addHelpText(
       'after',
       `
@@ -32,14 +34,20 @@ not be verified, and what else needs attention, with what to do about it. It
 reads what all receivers and workers wrote into their store, changes nothing,
 and does not ask the service.
 
-Exit code 0 if nothing needs attention, 1 if something does, and 3 if nobody can
-tell, for example because the store does not answer.
+Exit code 0 if nothing needs attention, 1 if something does, and 3 if the status
+is unknown, for example because the store does not answer. All times are in UTC.
 ${examples(
   ['status --store sqlite:calls.db', 'What needs attention now'],
-  ['status > out 2>&1 || mail -s calls ops@example.com < out', 'In cron'],
-  ["status --json | jq -r '.attention[].kind'", 'The kinds alone'],
-  ['status --tenant acme', 'Of one tenant'],
-  ['status --expect call:started --expect call:completed', 'Also if one never arrived'],
+  [
+    'status --urgent >out 2>&1 || mail -s calls me@example.com <out',
+    'From cron: a mail only if it is urgent',
+  ],
+  ["status --json | jq -r '.attention[].kind'", 'Only what kinds of things need attention'],
+  ['status --tenant acme', 'What concerns one tenant'],
+  [
+    'status --expect call:started --expect call:completed',
+    'Name what should arrive, in case it never has',
+  ],
 )}`,
     )
     .action(app.action((options: Options) => run(app, options)));
@@ -64,9 +72,10 @@ async function run(app: App, options: Options): Promise<number> {
   );
   if (doubt !== undefined) output.warn(doubt);
   await output.print(found, (colors) => linesOf(found, colors, output.columns));
-  if (found.attention.length > 0) return EXIT.attention;
+  const counting = found.attention.filter(({ urgent }) => urgent || options.urgent !== true);
+  if (counting.length > 0) return EXIT.attention;
   if (found.unknown !== undefined)
-    throw environmentError('Nobody can tell what needs attention.', plainText(found.unknown));
+    throw environmentError('The status is unknown.', plainText(found.unknown));
   return EXIT.done;
 }
 

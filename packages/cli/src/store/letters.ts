@@ -8,8 +8,11 @@ import {
   type DeadLetterCause,
 } from '@call-webhooks/recovery';
 import { type Command, Option } from 'commander';
+import { contentOf } from '@call-webhooks/recovery/internal';
 import { badInput } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { time } from '../input/time.ts';
+import { type BodyMatcher, matchersOf, searchedValues } from '../input/values.ts';
 import { counted } from '../terminal/format.ts';
 
 /** The flags that select dead letters. */
@@ -20,22 +23,51 @@ export interface FilterOptions {
   readonly until?: Date;
   readonly tenant?: string | undefined;
   readonly cause?: string;
+  /** The name of a file with values, or `-`. */
+  readonly contains?: string;
+}
+
+/** The same, once the values of `--contains` have been read. */
+export interface LetterQuery extends FilterOptions {
+  /** A letter is meant if one of them finds its body. */
+  readonly matchers?: readonly BodyMatcher[] | undefined;
+}
+
+/** Reads the values of `--contains`, which may stand in standard input. @throws CliError 2 and 3 */
+export async function readQuery<Options extends FilterOptions>(
+  io: Io,
+  options: Options,
+): Promise<Options & LetterQuery> {
+  filterOf(options);
+  const { contains } = options;
+  if (contains === undefined) return options;
+  return { ...options, matchers: matchersOf(await searchedValues(io, contains)) };
 }
 
 /** Adds the flags of {@link FilterOptions}. */
 export const withFilterOptions = (command: Command): Command =>
   command
-    .option('--event <name>', 'only of this event')
+    .option('--event <name>', 'only those of this event')
     .addOption(
-      new Option('--reason <reason>', 'only those').choices(['handler-failed', 'invalid-payload']),
+      new Option('--reason <reason>', 'only those that failed for this reason').choices([
+        'handler-failed',
+        'invalid-payload',
+      ]),
     )
-    .option('--cause <id>', 'only of this cause; see: call-webhooks dead-letters causes')
+    .option(
+      '--contains <file>',
+      'only those whose body has one of the values of a file, one a line; - reads standard input',
+    )
+    .option(
+      '--cause <id>',
+      'only those of this cause; for its id: call-webhooks dead-letters causes',
+    )
     .option(
       '--since <time>',
-      'failed then or later: 2h (ago), 2026-01-31T12:00Z (UTC without a zone)',
+      'only those that failed then or later: 2h (ago), 2026-01-31T12:00Z (UTC without a zone)',
       time,
     )
-    .option('--until <time>', 'failed before', time)
+    .option('--until <time>', 'only those that failed earlier', time)
     .option('--tenant <name>', 'only those of this tenant');
 
 /**
@@ -56,14 +88,21 @@ export function filterOf(options: FilterOptions): DeadLetterFilter | undefined {
 /** The letters that are meant, those that failed longest ago first. */
 export async function* lettersOf(
   deadLetters: DeadLetters,
-  options: FilterOptions,
+  options: LetterQuery,
 ): AsyncGenerator<ListedDeadLetter> {
-  const { cause } = options;
+  const { cause, matchers } = options;
+  const isMeant = async (letter: ListedDeadLetter): Promise<boolean> => {
+    if (cause !== undefined && !(await causeId(causeOf(letter))).startsWith(cause)) return false;
+    if (!matchers) return true;
+    const whole = await deadLetters.get(letter.id);
+    if (!whole) return false; // it was redriven or removed meanwhile
+    const body = contentOf(whole.rawBody);
+    return matchers.some((isAbout) => isAbout(body));
+  };
   let cursor: string | undefined;
   do {
     const page = await deadLetters.list({ ...filterOf(options), limit: 1_000, cursor });
-    for (const letter of page.letters)
-      if (cause === undefined || (await causeId(causeOf(letter))).startsWith(cause)) yield letter;
+    for (const letter of page.letters) if (await isMeant(letter)) yield letter;
     cursor = page.cursor;
   } while (cursor !== undefined);
 }
@@ -74,7 +113,7 @@ export const MAX_GROUPED = 10_000;
 /** The causes of the letters that are meant: the most frequent first. */
 export async function causesOf(
   deadLetters: DeadLetters,
-  options: FilterOptions,
+  options: LetterQuery,
 ): Promise<{ causes: DeadLetterCause[]; isWhole: boolean }> {
   const letters: ListedDeadLetter[] = [];
   for await (const letter of lettersOf(deadLetters, options))
