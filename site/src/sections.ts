@@ -117,6 +117,7 @@ const LISTED: readonly Section[] = [
       doc('conformance', 'Grading a receiver'),
       doc('security', 'Security'),
       doc('performance', 'Performance'),
+      doc('cost', 'Cost per event'),
       doc('glossary', 'Glossary'),
     ],
   },
