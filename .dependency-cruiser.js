@@ -94,6 +94,13 @@ export default {
       from: { path: '^packages/client/src/' },
       to: { pathNot: '^packages/client/src/', dependencyTypesNot: ['type-only', 'type-import'] },
     },
+    {
+      name: 'mysql-is-written-as-by-anyone',
+      comment: 'It shows that core/stores has all that the author of a store needs.',
+      severity: 'error',
+      from: { path: '^packages/mysql/src/' },
+      to: { path: '^packages/core/src/internal' },
+    },
     ...PACKAGES.map(([packages, ...imported]) => ({
       name: 'packages-point-down',
       comment: 'Packages import few others (contributors/architecture.md).',

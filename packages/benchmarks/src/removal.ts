@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DeadLetter, DeadLetters, Store } from '@call-webhooks/core';
-import { startRetention } from '@call-webhooks/core/internal';
+import { startRetention } from '@call-webhooks/core/stores';
 import { postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
 import { redisDeadLetters, redisStore } from '@call-webhooks/redis';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';

@@ -6,20 +6,18 @@ import {
   type StandardSchema,
 } from '@call-webhooks/core';
 import {
+  type BackoffOptions,
+  checkOptions,
+  type ContextWithoutCompleteIn,
   createJobProcessor,
   exponentialBackoff,
-  type BackoffOptions,
-  type ContextWithoutCompleteIn,
   type JobResult,
-} from '@call-webhooks/core/stores';
-import {
-  checkOptions,
-  docsUrl,
   loggedError,
   option,
   safeLogger,
   withoutOptions,
-} from '@call-webhooks/core/internal';
+} from '@call-webhooks/core/stores';
+import { docsUrl } from '@call-webhooks/core/internal';
 import type { ObjectNamespace } from './namespace.ts';
 import { largeBodiesIn, type QueueProducer } from './queue.ts';
 
@@ -143,7 +141,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
     throw new WebhookError(
       'invalid-options',
       'Invalid options of createQueueConsumer: pass deadLetter or deadQueue. Cloudflare keeps nothing of a job that was given up.',
-      { docs: docsUrl('queues.md#cloudflare-queues') },
+      { docs: 'queues.md#cloudflare-queues' },
     );
   const processJob = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const bodies = largeBodiesIn('createQueueConsumer', largeBodies);

@@ -1,5 +1,5 @@
 import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
-import { checkOptions, option } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/stores';
 import { checkNamespace, type ObjectNamespace, type StoreObject } from './namespace.ts';
 
 /** What is used of the binding of a queue, as a producer. */

@@ -1,9 +1,10 @@
 import {
-  storableKey,
+  checkOptions,
   type EventState,
+  option,
+  storableKey,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
 import { checkNamespace, type ObjectNamespace, type StoreObject } from './namespace.ts';
 import type { StoredClaim } from './store-object.ts';
 

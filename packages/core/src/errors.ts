@@ -22,8 +22,9 @@ export interface WebhookErrorOptions extends ErrorOptions {
   eventName?: string | undefined;
   issues?: readonly PayloadIssue[] | undefined;
   /**
-   * The page that the message links to; for errors that are thrown, by default, the section of the code.
-   * @see docsUrl
+   * What the message links to: a URL, or a page of the documentation of call-webhooks with its anchor, such as
+   * `stores.md#redis`. By default, errors that are thrown link to the section about their code, and outcomes to
+   * nothing.
    */
   docs?: string | undefined;
 }
@@ -49,8 +50,8 @@ export class WebhookError extends Error {
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
     const isThrown = Object.hasOwn(THROWN_ERRORS, code);
-    const docs = options.docs ?? (isThrown ? docsUrl(`outcomes.md#${code}`) : undefined);
-    super(docs === undefined ? message : `${message} See ${docs}`, options);
+    const docs = options.docs ?? (isThrown ? `outcomes.md#${code}` : undefined);
+    super(docs === undefined ? message : `${message} See ${docsUrl(docs)}`, options);
     this.code = code;
     if (options.eventName !== undefined) this.eventName = options.eventName;
     if (options.issues !== undefined) this.issues = options.issues;
@@ -82,10 +83,11 @@ const SITE = 'https://call-webhooks.github.io/call-webhooks/';
 /**
  * The absolute URL of a page of the documentation, for log lines and errors: the pages are not part
  * of the published packages.
- * @param page a path below `docs/`, with an anchor if need be
+ * @param page a path below `docs/`, with an anchor if need be; a URL is returned as it is
  * @example docsUrl('outcomes.md#handler-failed')
  */
-export const docsUrl = (page: string): string => SITE + page.replace(/\.md(?=#|$)/, '.html');
+export const docsUrl = (page: string): string =>
+  /^https?:/.test(page) ? page : SITE + page.replace(/\.md(?=#|$)/, '.html');
 
 /** What failed: your handler, a schema, the store, the queue, the secret provider, `deadLetter`, or another hook. */
 export type ErrorSource =

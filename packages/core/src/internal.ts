@@ -2,7 +2,6 @@
 export { checkOptions, option, type OptionRule } from './check-options.ts';
 export { docsUrl } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
-export { type Retention, startRetention } from './dead-letters/retention.ts';
 export type { Delivery } from './delivery.ts';
 export { EVENT_SCHEMAS } from './events/events.ts';
 export { withoutOptions } from './options.ts';
@@ -42,11 +41,5 @@ export {
 } from './signature/secret-file.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export { sha256, tenantKey } from './store/keys.ts';
-export { SAME_CLOCK_MS, SERIES_NAMES } from './store/outcome-log.ts';
-export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { keepRenewed, type RenewedLease } from './store/renewal.ts';
-export { sweepingBeside } from './store/sweeping.ts';
 export { ownTimer, RELEASE_MS, waitAtMost } from './time.ts';
-export { DEFAULT_GRACE_MS } from './worker/polling-worker.ts';
-export { RunningJobs } from './worker/running-jobs.ts';
-export { WorkerNotes } from './worker/worker-health.ts';

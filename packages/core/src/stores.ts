@@ -1,4 +1,5 @@
 // What authors of stores and queues need besides `@call-webhooks/core`. It follows semantic versioning.
+export { checkOptions, option, type OptionRule } from './check-options.ts';
 export type {
   DeadJobs,
   DeadLetterClaim,
@@ -23,8 +24,16 @@ export {
   toRecord,
   withBody,
 } from './dead-letters/record.ts';
-export type { ContextOf, ContextWithoutCompleteIn } from './options.ts';
-export { storableKey, storableKeySync } from './store/keys.ts';
+export {
+  type KeptLetters,
+  type Retention,
+  type RetentionOptions,
+  startRetention,
+} from './dead-letters/retention.ts';
+export { type ContextOf, type ContextWithoutCompleteIn, withoutOptions } from './options.ts';
+export { loggedError } from './report/error-text.ts';
+export { safeLogger } from './report/logger.ts';
+export { sha256, storableKey, storableKeySync, tenantKey } from './store/keys.ts';
 export { invalidCursor } from './errors.ts';
 export type { JobPage, JobState, ListedJob, QueueJobs } from './queue-jobs.ts';
 export type { ExpiringLetters, RemovalTurn } from './removal.ts';
@@ -50,10 +59,14 @@ export {
   type OutcomeLogQuery,
   type OutcomeRow,
   rowsOfBatch,
+  SAME_CLOCK_MS,
   type SeenProcess,
+  SERIES_NAMES,
 } from './store/outcome-log.ts';
 export { eraser, type StoredRows } from './store/outcome-erasure.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
+export { type Sweeper, type Sweeping, sweepingBeside } from './store/sweeping.ts';
+export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
 export {
   addFailure,
@@ -75,9 +88,12 @@ export {
 export { type LeasedJob, LeasedJobRun } from './worker/leased-job.ts';
 export {
   type CloseOptions,
+  DEFAULT_GRACE_MS,
   type PolledJob,
   type PollingWorker,
   type PollingWorkerOptions,
   type PollResult,
   startPollingWorker,
 } from './worker/polling-worker.ts';
+export { RunningJobs } from './worker/running-jobs.ts';
+export { WorkerNotes, type WorkerState } from './worker/worker-health.ts';

@@ -1,7 +1,6 @@
 import type { OpenedQueue } from '@call-webhooks/store-tests';
 import type { QueuedDelivery } from '../src/index.ts';
-import { createJobProcessor } from '../src/stores.ts';
-import { tenantKey } from '../src/internal.ts';
+import { createJobProcessor, tenantKey } from '../src/stores.ts';
 
 interface Entry {
   delivery: QueuedDelivery;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { checkOptions, option } from '../src/internal.ts';
+import { WebhookError } from '../src/index.ts';
+import { checkOptions, option } from '../src/stores.ts';
 
 const rules = {
   rememberFor: option.rememberFor(),
@@ -92,5 +93,20 @@ describe('checkOptions', () => {
     } finally {
       z.config({ customError });
     }
+  });
+});
+
+describe('an error that says what to read', () => {
+  it.each([
+    ['a page', 'stores.md#redis', /stores\.html#redis$/],
+    [
+      'the site of another store',
+      'https://example.com/store.md#x',
+      /https:\/\/example\.com\/store\.md#x$/,
+    ],
+    ['nothing, and so its section', undefined, /outcomes\.html#invalid-options$/],
+  ])('links to %s', (_what, docs, link) => {
+    expect(new WebhookError('invalid-options', 'No.', { docs }).message).toMatch(link);
+    expect(() => checkOptions('myStore', rules, { misspelt: 1 }, docs)).toThrow(link);
   });
 });

@@ -1,6 +1,5 @@
 import { memoryStore, type Store } from '../src/index.ts';
-import { SERIES_NAMES } from '../src/internal.ts';
-import type { OutcomeBatch, OutcomeLog } from '../src/stores.ts';
+import { SERIES_NAMES, type OutcomeBatch, type OutcomeLog } from '../src/stores.ts';
 
 /** A store whose log can fail or hang, and the batches that it was given. */
 export function loggedStore(append?: (batch: OutcomeBatch, log: OutcomeLog) => Promise<void>) {

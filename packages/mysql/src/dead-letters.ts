@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { DeadLetters } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
+  checkOptions,
   deadLetterPage,
   fromRecord,
+  type ListedDeadLetter,
   MAX_FAILURES,
+  option,
   storableKey,
   toFailureJson,
   toRecord,
   withBody,
-  type CheckedDeadLetterQuery,
-  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
 import { Connections, numberOf, textOf, type MysqlPool, type Row } from './pool.ts';
 import { prefixOption, type Migration } from './schema.ts';
 import { Tables } from './tables.ts';

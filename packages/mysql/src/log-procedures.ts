@@ -1,5 +1,9 @@
-import { COUNTER_SERIES, LOG_LIMITS } from '@call-webhooks/core/stores';
-import { SAME_CLOCK_MS, SERIES_NAMES } from '@call-webhooks/core/internal';
+import {
+  COUNTER_SERIES,
+  LOG_LIMITS,
+  SAME_CLOCK_MS,
+  SERIES_NAMES,
+} from '@call-webhooks/core/stores';
 import { CLOCK, COUNTER, KEY, type Procedure } from './procedure.ts';
 
 /** How much one batch removes at most of what is too old. */

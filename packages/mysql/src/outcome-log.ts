@@ -1,14 +1,14 @@
 import {
   batchBefore,
-  eraser,
   type Counters,
+  eraser,
   keptRows,
   type LogProcess,
   type OutcomeLog,
   type OutcomeRow,
   rowsOfBatch,
+  SERIES_NAMES,
 } from '@call-webhooks/core/stores';
-import { SERIES_NAMES } from '@call-webhooks/core/internal';
 import { numberOf, textOf, type Row } from './pool.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { option } from '@call-webhooks/core/internal';
+import { option } from '@call-webhooks/core/stores';
 import { COUNTER, KEY, TOKEN, type Procedure } from './procedure.ts';
 import { deadLetterProcedures } from './dead-letter-procedures.ts';
 import { logProcedures } from './log-procedures.ts';

@@ -1,6 +1,12 @@
 import type { Logger, Store } from '@call-webhooks/core';
-import { storableKey, type Admission, type EventState } from '@call-webhooks/core/stores';
-import { checkOptions, option, sweepingBeside } from '@call-webhooks/core/internal';
+import {
+  type Admission,
+  checkOptions,
+  type EventState,
+  option,
+  storableKey,
+  sweepingBeside,
+} from '@call-webhooks/core/stores';
 import { randomUUID } from 'node:crypto';
 import { mysqlOutcomeLog } from './outcome-log.ts';
 import { Connections, numberOf, oddAnswer, textOf, type MysqlPool } from './pool.ts';

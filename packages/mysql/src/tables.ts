@@ -1,5 +1,4 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
 import type { Connections } from './pool.ts';
 import { ERROR, errorNumber, numberOf, textOf, type Row } from './pool.ts';
 import { createProcedure, VERSION } from './procedure.ts';
@@ -121,7 +120,7 @@ export class Tables {
       throw new WebhookError(
         'invalid-options',
         'The pool has no database. Name it in createPool({ database }), or in its URL.',
-        { docs: docsUrl('stores.md#mysql-and-mariadb') },
+        { docs: 'stores.md#mysql-and-mariadb' },
       );
     const found = await this.#read(run, textOf(database));
     await run('COMMIT'); // where autocommit is off, the rows may be locked
@@ -153,5 +152,5 @@ const newer = (prefix: string, version: number) =>
   new WebhookError(
     'invalid-options',
     `The tables ${prefix}… have version ${String(version)}, of a newer release of @call-webhooks/mysql. This one knows version ${String(VERSION)}: install the newer release here, too.`,
-    { docs: docsUrl('stores.md#mysql-and-mariadb') },
+    { docs: 'stores.md#mysql-and-mariadb' },
   );

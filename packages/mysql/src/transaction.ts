@@ -1,5 +1,4 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
 import { ERROR, errorNumber } from './pool.ts';
 import { CLOCK, VERSION } from './procedure.ts';
 import type { Found } from './tables.ts';
@@ -100,7 +99,7 @@ function explained(error: unknown): unknown {
 const misuse = (mistake: string, cause?: unknown) =>
   new WebhookError('invalid-options', `completeIn: ${mistake}.`, {
     ...(cause !== undefined && { cause }),
-    docs: docsUrl('exactly-once.md#your-own-database'),
+    docs: 'exactly-once.md#your-own-database',
   });
 
 /** How a client runs a statement that gives one text, and one that gives none. */

@@ -1,4 +1,3 @@
-import { docsUrl } from '@call-webhooks/core/internal';
 import { WebhookError } from '@call-webhooks/core';
 import {
   answerOf,
@@ -98,7 +97,7 @@ export class CheckedClient {
       throw new WebhookError(
         'invalid-options',
         `The tables in the schema ${this.#schema} have version ${String(version)}, of a newer release of @call-webhooks/postgres. This one knows version ${String(VERSION)}: install the newer release here, too.`,
-        { docs: docsUrl('stores.md#postgres') },
+        { docs: 'stores.md#postgres' },
       );
     if (version < 1)
       throw new Error('The tables of the store are missing. Run `await store.migrate()` once.');
@@ -134,7 +133,7 @@ export function checkEncoding(encoding: unknown): void {
   throw new WebhookError(
     'invalid-options',
     `The database has the encoding ${encoding}, which can't keep every text of a delivery. Use a database with the encoding UTF8: CREATE DATABASE webhooks ENCODING 'UTF8' TEMPLATE template0.`,
-    { docs: docsUrl('stores.md#postgres') },
+    { docs: 'stores.md#postgres' },
   );
 }
 

@@ -1,5 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
-import { sha256 } from '@call-webhooks/core/internal';
+import { sha256 } from '@call-webhooks/core/stores';
 
 /**
  * The method that is used of a Postgres client: of a `Pool` of pg, of a `Pool` or the `neon()` function of

@@ -1,17 +1,18 @@
 import type { DeadLetters } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
+  checkOptions,
   deadLetterPage,
   fromRecord,
+  type ListedDeadLetter,
   MAX_FAILURES,
+  option,
   storableKey,
   toFailureJson,
   toRecord,
   withBody,
-  type CheckedDeadLetterQuery,
-  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
 import { checkClient, oddAnswer, type PostgresClient } from './client.ts';
 import { CheckedClient } from './checked-client.ts';
 import { schemaOption, type Migration } from './schema.ts';

@@ -1,16 +1,17 @@
 import {
   batchBefore,
   COUNTER_SERIES,
-  eraser,
   type Counters,
+  eraser,
   keptRows,
   LOG_LIMITS,
   type OutcomeLog,
   type OutcomeRow,
   rowsOfBatch,
+  SAME_CLOCK_MS,
   type SeenProcess,
+  SERIES_NAMES,
 } from '@call-webhooks/core/stores';
-import { SAME_CLOCK_MS, SERIES_NAMES } from '@call-webhooks/core/internal';
 import type { CheckedClient } from './checked-client.ts';
 import { oddAnswer, sqlState } from './client.ts';
 import { guarded } from './statements.ts';

@@ -1,12 +1,12 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
-  deadJobs,
-  type ExpiringLetters,
+  checkOptions,
   type DeadJobRecord,
   type DeadJobs,
+  deadJobs,
+  type ExpiringLetters,
   type JobFailure,
 } from '@call-webhooks/core/stores';
-import { checkOptions } from '@call-webhooks/core/internal';
 import { answerOf, oddAnswer, yesOrNo } from './client.ts';
 import {
   checkBoss,

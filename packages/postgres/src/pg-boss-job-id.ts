@@ -1,5 +1,5 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { sha256, tenantKey } from '@call-webhooks/core/internal';
+import { sha256, tenantKey } from '@call-webhooks/core/stores';
 
 /** The id of an event's job. It is the same for the same event. */
 export const jobId = ({ tenant, key, webhookId = '' }: Partial<QueuedDelivery>): Promise<string> =>

@@ -1,10 +1,10 @@
 import {
+  checkOptions,
   invalidCursor,
   type JobState,
   type ListedJob,
   type QueueJobs,
 } from '@call-webhooks/core/stores';
-import { checkOptions } from '@call-webhooks/core/internal';
 import { answerOf, oddAnswer, yesOrNo } from './client.ts';
 import {
   checkBoss,

@@ -1,6 +1,5 @@
 import { WebhookError, type Queue } from '@call-webhooks/core';
-import type { BackoffOptions } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
+import { type BackoffOptions, checkOptions, option } from '@call-webhooks/core/stores';
 import {
   checkBoss,
   checkEncodingOf,

@@ -1,19 +1,17 @@
 import type { WorkerHealth, WorkerOptions, ExtraEvents, StandardSchema } from '@call-webhooks/core';
 import {
+  checkOptions,
+  type CloseOptions,
   createJobProcessor,
   LeasedJobRun,
-  startPollingWorker,
-  type CloseOptions,
-  type PolledJob,
-} from '@call-webhooks/core/stores';
-import {
-  checkOptions,
-  docsUrl,
   loggedError,
   option,
+  type PolledJob,
   safeLogger,
+  startPollingWorker,
   withoutOptions,
-} from '@call-webhooks/core/internal';
+} from '@call-webhooks/core/stores';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { continueJob, fetchedJob, leasedJob } from './pg-boss-job.ts';
 import {
   checkBoss,

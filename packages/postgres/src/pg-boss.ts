@@ -1,6 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl, option } from '@call-webhooks/core/internal';
-import type { JobFailure } from '@call-webhooks/core/stores';
+import { type JobFailure, option } from '@call-webhooks/core/stores';
 import { checkEncoding } from './checked-client.ts';
 import { answerOf } from './client.ts';
 
@@ -165,7 +164,7 @@ const unfit = (name: string, setting: string, why: string) =>
   new WebhookError(
     'invalid-options',
     `The queue "${name}" of pg-boss has ${setting}: ${why}. Use a queue without it.`,
-    { docs: docsUrl('queues.md#pg-boss') },
+    { docs: 'queues.md#pg-boss' },
   );
 
 /**

@@ -1,4 +1,4 @@
-import { checkOptions, option } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/stores';
 
 /** The version of the tables below. A release that changes one of them raises it. */
 export const VERSION = 1;

@@ -1,4 +1,4 @@
-import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
+import { TurnBatch, type BatchedCall } from '@call-webhooks/core/stores';
 import { sqlState } from './client.ts';
 
 /** How calls are made, and in which limits. */

@@ -1,6 +1,12 @@
 import type { Logger, Store } from '@call-webhooks/core';
-import { storableKey, type Admission, type EventState } from '@call-webhooks/core/stores';
-import { checkOptions, option, sweepingBeside } from '@call-webhooks/core/internal';
+import {
+  type Admission,
+  checkOptions,
+  type EventState,
+  option,
+  storableKey,
+  sweepingBeside,
+} from '@call-webhooks/core/stores';
 import { checkClient, concurrencyOf, oddAnswer, type PostgresClient } from './client.ts';
 import { postgresOutcomeLog } from './outcome-log.ts';
 import { CheckedClient } from './checked-client.ts';

@@ -1,5 +1,4 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
 import { onlyText, sqlState } from './client.ts';
 
 /**
@@ -89,7 +88,7 @@ function explained(error: unknown): unknown {
 const misuse = (mistake: string, cause?: unknown) =>
   new WebhookError('invalid-options', `completeIn: ${mistake}.`, {
     ...(cause !== undefined && { cause }),
-    docs: docsUrl('exactly-once.md#your-own-database'),
+    docs: 'exactly-once.md#your-own-database',
   });
 
 /** The methods that run a statement, by which clients are told apart, and what tells a transaction. */

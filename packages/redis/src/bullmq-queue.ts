@@ -1,6 +1,5 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
-import type { DeadJobs } from '@call-webhooks/core/stores';
-import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
+import { checkOptions, type DeadJobs, option, safeLogger } from '@call-webhooks/core/stores';
 import { pingBullmq } from './bullmq-ping.ts';
 import { bullmqDeadJobs, type BullmqFailedJobs } from './bullmq-dead-jobs.ts';
 import { jobId } from './bullmq-job-id.ts';

@@ -1,5 +1,4 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
 
 /** The name that our jobs ask for their backoff by. `createBullmqWorker` knows it. */
 export const BACKOFF_TYPE = 'call-webhooks';
@@ -81,4 +80,4 @@ export function checkConnection(
 }
 
 const invalid = (message: string) =>
-  new WebhookError('invalid-options', message, { docs: docsUrl('queues.md#bullmq') });
+  new WebhookError('invalid-options', message, { docs: 'queues.md#bullmq' });

@@ -8,26 +8,21 @@ import type {
   StandardSchema,
 } from '@call-webhooks/core';
 import {
-  createJobProcessor,
-  exponentialBackoff,
   type BackoffOptions,
+  checkOptions,
   type CloseOptions,
   type ContextWithoutCompleteIn,
-} from '@call-webhooks/core/stores';
-import {
-  checkOptions,
+  createJobProcessor,
   DEFAULT_GRACE_MS,
-  docsUrl,
-  LineLimit,
+  exponentialBackoff,
   loggedError,
   option,
-  RELEASE_MS,
   RunningJobs,
   safeLogger,
-  waitAtMost,
   withoutOptions,
   WorkerNotes,
-} from '@call-webhooks/core/internal';
+} from '@call-webhooks/core/stores';
+import { docsUrl, LineLimit, RELEASE_MS, waitAtMost } from '@call-webhooks/core/internal';
 import { pingBullmq, type Pinged } from './bullmq-ping.ts';
 import {
   BACKOFF_TYPE,

@@ -1,4 +1,4 @@
-import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
+import { TurnBatch, type BatchedCall } from '@call-webhooks/core/stores';
 import { EVENT_CALLS, type EventCallName } from './event-script.ts';
 import { explained, hasCode, textOf, unexpected, type Scripts } from './scripts.ts';
 

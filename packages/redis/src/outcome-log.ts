@@ -8,8 +8,9 @@ import {
   type OutcomeLog,
   type OutcomeRow,
   rowsOfBatch,
+  SAME_CLOCK_MS,
+  SERIES_NAMES,
 } from '@call-webhooks/core/stores';
-import { SAME_CLOCK_MS, SERIES_NAMES } from '@call-webhooks/core/internal';
 import { textOf, textsOf, unexpected, type Scripts } from './scripts.ts';
 
 // All in one cluster slot. Of each kind of rows (failures, and others): a stream with an entry for each batch,

@@ -1,16 +1,18 @@
 import type { DeadLetters, Logger, StoredDeadLetter } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
+  checkOptions,
   deadLetterPage,
   fromRecord,
+  type ListedDeadLetter,
   MAX_FAILURES,
+  option,
+  safeLogger,
   toFailureJson,
   toRecord,
   withBody,
-  type CheckedDeadLetterQuery,
-  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
 import { warnOfDeadConnections } from './dead-connections.ts';
 import {

@@ -1,12 +1,14 @@
 import type { Logger } from '@call-webhooks/core';
 import {
-  storableKey,
   type Admission,
+  checkOptions,
   type Claim,
   type EventState,
+  option,
+  safeLogger,
+  storableKey,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
 import { warnOfDeadConnections } from './dead-connections.ts';
 import { EventCalls } from './event-calls.ts';

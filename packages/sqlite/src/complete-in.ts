@@ -1,5 +1,4 @@
 import { WebhookError } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
 import {
   isMissingTable,
   isNestedBegin,
@@ -104,7 +103,7 @@ function inTheDatabase(run: () => boolean | Promise<boolean>): boolean | Promise
 const noTransaction = (mistake: string, cause?: unknown) =>
   new WebhookError('invalid-options', `completeIn: ${mistake}.`, {
     ...(cause !== undefined && { cause }),
-    docs: docsUrl('exactly-once.md#your-own-database'),
+    docs: 'exactly-once.md#your-own-database',
   });
 
 /** At once, if the value is there. */

@@ -1,16 +1,17 @@
 import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
+  checkOptions,
   deadLetterPage,
   fromRecord,
+  type ListedDeadLetter,
   MAX_FAILURES,
+  option,
   toFailureJson,
   toRecord,
   withBody,
-  type CheckedDeadLetterQuery,
-  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
 import {
   checkDatabase,
   integer,

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
-  MAX_FAILURES,
+  checkOptions,
   type DeadJobRecord,
   type JobFailure,
   type LeasedJob,
+  MAX_FAILURES,
+  option,
   type RemovalTurn,
+  tenantKey,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option, tenantKey } from '@call-webhooks/core/internal';
 import { completeIn, literal } from './complete-in.ts';
 import {
   checkDatabase,

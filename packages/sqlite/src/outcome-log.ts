@@ -9,8 +9,8 @@ import {
   type OutcomeBatch,
   type OutcomeLog,
   rowsOfBatch,
+  SERIES_NAMES,
 } from '@call-webhooks/core/stores';
-import { SERIES_NAMES } from '@call-webhooks/core/internal';
 import { integer, isRefused, text, type Row, type Statements } from './database.ts';
 import type { Transactions } from './transactions.ts';
 

@@ -1,4 +1,5 @@
-import { docsUrl, checkOptions, option } from '@call-webhooks/core/internal';
+import { checkOptions, option } from '@call-webhooks/core/stores';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { integer, Statements, text, type SqliteDatabase } from './database.ts';
 
 /** What a store and a queue in a file have in common. */

@@ -1,6 +1,10 @@
 import type { Store } from '@call-webhooks/core';
-import type { Admission, Claim, EventState } from '@call-webhooks/core/stores';
-import { checkOptions } from '@call-webhooks/core/internal';
+import {
+  type Admission,
+  checkOptions,
+  type Claim,
+  type EventState,
+} from '@call-webhooks/core/stores';
 import { completeIn, literal, type SqliteTransaction } from './complete-in.ts';
 import {
   checkDatabase,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import timers from 'node:timers/promises';
-import { checkOptions } from '@call-webhooks/core/internal';
+import { checkOptions } from '@call-webhooks/core/stores';
 import {
   checkDatabase,
   integer,

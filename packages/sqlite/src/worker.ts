@@ -1,22 +1,20 @@
 import type { WorkerHealth, WorkerOptions, ExtraEvents, StandardSchema } from '@call-webhooks/core';
 import {
+  type BackoffOptions,
+  checkOptions,
+  type CloseOptions,
   createJobProcessor,
   exponentialBackoff,
   LeasedJobRun,
-  startPollingWorker,
-  type BackoffOptions,
-  type CloseOptions,
-  type PolledJob,
-} from '@call-webhooks/core/stores';
-import {
-  checkOptions,
-  docsUrl,
   loggedError,
   option,
+  type PolledJob,
   safeLogger,
+  startPollingWorker,
   startRetention,
   withoutOptions,
-} from '@call-webhooks/core/internal';
+} from '@call-webhooks/core/stores';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 

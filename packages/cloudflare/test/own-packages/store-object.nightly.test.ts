@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unique, waitFor } from '@call-webhooks/contract-tests';
-import type { Claim } from '@call-webhooks/core/stores';
-import { tenantKey } from '@call-webhooks/core/internal';
+import { type Claim, tenantKey } from '@call-webhooks/core/stores';
 import { startStoreWorkers, type StoreWorkers } from './store-workers.ts';
 import { callStore, freshFolder, storeAt } from './support.ts';
 

@@ -41,6 +41,9 @@ export interface Retention {
  * and takes about a tenth of the time of one connection. Its timers do not keep the process alive. A receiver
  * starts one for its `deadLetter` and its `queue`, and a worker for its `deadLetter`.
  * @returns `undefined` if nothing expires, or on a runtime whose timers end with a request
+ * @example
+ * const retention = startRetention({ 'dead jobs': queue }, { logger: console });
+ * await retention?.close();
  */
 export function startRetention(
   kept: KeptLetters,

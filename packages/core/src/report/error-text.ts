@@ -204,13 +204,20 @@ export function redactedError(
   return redacted;
 }
 
-/** What was thrown, redacted: with its causes on one line, and a copy for the field `err`. Never throws. */
+/**
+ * What may be logged of something that was thrown. Secrets, addresses and numbers are removed from it by their
+ * form, and the stack has neither frames of this library nor of Node. It never throws, whatever was thrown.
+ * @param redact the option of the same name of a receiver or a worker; `'standard'` by default
+ * @returns `text`, the error and its causes on one line, and `err`, a copy for the field of that name
+ * @example
+ * const { text, err } = loggedError(error);
+ * safeLogger(logger).warn({ err }, `The queue is failing: ${text}`);
+ */
 export function loggedError(
   error: unknown,
   redact?: Redact,
-  content?: DeliveryContent,
 ): { readonly text: string; readonly err: Error } {
-  const err = redactedCopy(error, createRedactor(redact, content));
+  const err = redactedCopy(error, createRedactor(redact));
   return { text: errorText(err), err };
 }
 
@@ -228,9 +235,9 @@ export function loggedFailure(
     // The message has all of an error of ours, but not the causes of one that a handler throws.
     const isOurs = error instanceof WebhookError && source !== 'handler';
     if (isWithheld === true || isOurs) continue;
-    const { text, err } = loggedError(error, redact, sensitiveData);
+    const err = redactedCopy(error, createRedactor(redact, sensitiveData));
     if (redact !== 'standard')
-      message = message.replace(describeError(error, sensitiveData), () => text);
+      message = message.replace(describeError(error, sensitiveData), () => errorText(err));
     first ??= err;
   }
   return first ? { message, err: first } : { message };

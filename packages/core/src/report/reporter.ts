@@ -13,6 +13,7 @@ import type { DeliverySource, Outcome, PendingOutcome, Result } from '../outcome
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import {
   copiedFrames,
+  errorText,
   loggedError,
   loggedFailure,
   newCopy,
@@ -381,7 +382,7 @@ export function reportAfterCommit(
 ): void {
   const { tenant, webhookId, log, source } = delivery;
   const { level, message } = KINDS[kind];
-  const { text, err } = loggedError(error, redact, route.sensitiveData);
+  const err = redactedCopy(error, createRedactor(redact, route.sensitiveData));
   safeLogger(log)[level](
     {
       ...deliveryFields({ tenant, webhookId, ...route, attempt, source }),
@@ -389,7 +390,7 @@ export function reportAfterCommit(
       err,
       docs: docsUrl('exactly-once.md#your-own-database'),
     },
-    `call-webhooks: ${message}: ${text}`,
+    `call-webhooks: ${message}: ${errorText(err)}`,
   );
   const queued = source === 'queue';
   const context = { ...route, tenant, webhookId, attempt, attemptsLeft: 0, late, queued };

@@ -8,8 +8,9 @@ export const isTenantName = (name: unknown): name is string =>
   typeof name === 'string' && name !== '' && name.length <= MAX_LENGTH && isPrintable(name);
 
 /**
- * A key, group or webhook id as stores and queues know it: that of a tenant begins with its name. Two
- * tenants never share one, whatever their names and keys are.
+ * A key, a group or a webhook id with the name of its tenant in front, as stores know it. Two tenants never share
+ * one, whatever their names and keys are. What a store is given has the tenant already, and so has
+ * `QueuedDelivery.key`. A queue needs this for `webhookId`, where a delivery has no key.
  * @example tenantKey('acme', 'c1:call:started') // 'tenant:acme:c1:call:started'
  */
 export function tenantKey(tenant: string | undefined, key: string): string {
@@ -46,7 +47,10 @@ export const storableKeySync = (key: string, hash: (text: string) => string): st
 
 const isReadable = (key: string, readable: RegExp) => readable.test(key) && !key.startsWith(HASHED);
 
-/** The SHA-256 of a text, in hexadecimal. It is made of UTF-16, so that any two texts differ. */
+/**
+ * The SHA-256 of a text, as 64 hexadecimal digits, on every runtime. It is made of the UTF-16 of the text, so
+ * that two texts always differ. It makes an id of a key for an engine whose ids may have few characters.
+ */
 export async function sha256(text: string): Promise<string> {
   const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   // WebCrypto: Redis stores run on edge runtimes as well.

@@ -66,7 +66,7 @@ export const COUNTER_SERIES = {
   arrivals: { periodMs: 10 * MINUTE_MS, keptMs: 8 * DAY_MS },
 } as const satisfies Readonly<Record<CounterSeries, { periodMs: number; keptMs: number }>>;
 
-/** The names of all series. */
+/** The names of all series of counters, in the order of `COUNTER_SERIES`. */
 export const SERIES_NAMES = Object.keys(COUNTER_SERIES) as CounterSeries[];
 
 /** How much every log keeps, and for how long; durations are milliseconds. */
@@ -151,7 +151,10 @@ export interface SeenProcess extends LogProcess {
   readonly seenAt: number;
 }
 
-/** By how much less the clocks of a process and the store may differ to count as the same; milliseconds. */
+/**
+ * A process whose clock differs from the store's by less than this has the same clock, for the outcome log;
+ * milliseconds. The difference may be the time that a batch took.
+ */
 export const SAME_CLOCK_MS = 5_000;
 
 /**

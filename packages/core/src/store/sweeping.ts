@@ -4,22 +4,39 @@ import { safeLogger, type Logger } from '../report/logger.ts';
 
 const SWEEP_EVERY = 100;
 
-/** What deletes old rows of a store. */
+/** What deletes old rows of a store, and what is said if that fails. */
 export interface Sweeping {
+  /** Deletes a bounded number of old rows. */
   sweep: () => Promise<unknown>;
-  /** Gets one warning if that fails. */
+  /** Gets one warning for all failures. */
   logger: Logger;
-  /** For the warning, such as `Postgres`. */
+  /** The name of the database in the warning, such as `Postgres`. */
   database: string;
-  /** The page about it, and its heading. */
+  /**
+   * What the warning links to: a URL, or a page of the documentation of call-webhooks with its anchor, such as
+   * `stores.md#redis`.
+   */
   docs: string;
 }
 
+/** Sweeps beside the claims of a store. */
+export interface Sweeper {
+  /** To be called for each claim. It returns at once, and never throws. */
+  count(): void;
+  /** Resolves when no sweep runs any more. Never rejects. */
+  idle(): Promise<void>;
+}
+
 /**
- * Deletes old rows beside the claims that add new ones: after the first claim, so that short-lived
- * processes do it as well, and then after every hundredth. One sweep runs at a time.
+ * Deletes old rows of a store beside the claims that add new ones: after the first claim of a process, so that
+ * short-lived ones do it as well, and after every hundredth from then on. One sweep of a process runs at a time.
+ * A claim does not wait for it.
+ * @example
+ * const sweeper = sweepingBeside({ sweep, logger: console, database: 'MongoDB', docs: 'https://example.com/store' });
+ * sweeper.count(); // in `admit`
+ * await sweeper.idle(); // in `close`
  */
-export function sweepingBeside({ sweep, logger, database, docs }: Sweeping) {
+export function sweepingBeside({ sweep, logger, database, docs }: Sweeping): Sweeper {
   let claims = 0;
   let running: Promise<void> | undefined;
   let hasWarned = false;
@@ -46,6 +63,8 @@ export function sweepingBeside({ sweep, logger, database, docs }: Sweeping) {
     count() {
       if (claims++ % SWEEP_EVERY === 0) running ??= run();
     },
-    idle: async () => running,
+    async idle() {
+      await running;
+    },
   };
 }

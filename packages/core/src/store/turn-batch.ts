@@ -1,6 +1,6 @@
 import { sharesTimers } from '#platform';
 
-/** A call that waits for its batch. */
+/** A call in a batch, and how it is settled. */
 export interface BatchedCall<Call, Answer> {
   readonly call: Call;
   readonly resolve: (answer: Answer) => void;
@@ -14,6 +14,9 @@ const onImmediate = globalThis.setImmediate as typeof setImmediate | undefined;
  * Collects the calls of one turn of the event loop, for stores that answer several in one round trip.
  * A call never waits for the answer to another one. Where requests can't share anything, as on
  * Workers, each call is a batch of its own, at once.
+ * @example
+ * const claims = new TurnBatch<Claim, Admission>(100, (batch) => void admitAll(batch));
+ * const admission = await claims.add(claim);
  */
 export class TurnBatch<Call, Answer> {
   readonly #max: number;
@@ -29,6 +32,7 @@ export class TurnBatch<Call, Answer> {
     this.#run = run;
   }
 
+  /** Adds a call to the batch of this turn. It resolves or rejects as `run` settles it. */
   add(call: Call): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const size = this.#waiting.push({ call, resolve, reject });

@@ -1,19 +1,25 @@
 /**
- * The jobs that run in this process: each has a signal of its own. An id stands for one run: after a
- * lost lease the same job may be here twice.
+ * The jobs that run in this process, each with a signal of its own, so that a worker can count them, wait for
+ * them and abort them when it closes. An id stands for one run, and is compared by identity: after a lost lease
+ * the same job may run twice, as two ids. `startPollingWorker` does so by itself.
+ * @example
+ * const running = new RunningJobs<Job>();
+ * await running.run(job, async (signal) => { await processJob(job.delivery, { attempt: 1, signal }); });
  */
 export class RunningJobs<Id> {
   readonly #running = new Map<Id, { controller: AbortController; done: Promise<void> }>();
 
+  /** How many jobs run now. */
   get size(): number {
     return this.#running.size;
   }
 
+  /** The ids of the jobs that run now. */
   ids(): Id[] {
     return [...this.#running.keys()];
   }
 
-  /** Runs a job, with a signal that `abort` aborts. */
+  /** Runs a job, with a signal that `abort` aborts. Rejects with what the job rejects with. */
   async run(id: Id, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     const done = work(controller.signal);
@@ -30,7 +36,7 @@ export class RunningJobs<Id> {
     for (const id of ids) this.#running.get(id)?.controller.abort();
   }
 
-  /** Resolves when these jobs have ended; by default all that run now. */
+  /** Resolves when these jobs have ended; by default all that run now. Never rejects. */
   async idle(ids: Iterable<Id> = this.#running.keys()): Promise<void> {
     await Promise.allSettled([...ids].map(async (id) => this.#running.get(id)?.done));
   }

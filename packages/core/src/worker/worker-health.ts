@@ -25,31 +25,48 @@ export interface WorkerHealth {
 /** How long an engine may take to answer a health check; milliseconds. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** What a worker notes of its engine and its jobs, for its `health()`. */
+/** What a worker knows of itself when its health is asked for. */
+export interface WorkerState {
+  /** Whether `close()` was called. */
+  closing: boolean;
+  /** Whether it takes no jobs. It is asked after the check, which may have found out. */
+  paused(): boolean;
+  /** How many jobs run now. */
+  running: number;
+  /**
+   * Resolves when the engine takes what a worker writes: it makes such a write. It gets 2 s, and what it rejects
+   * with is told as the error of the queue.
+   */
+  check(): Promise<unknown>;
+}
+
+/**
+ * What a worker notes of its engine and its jobs, for its `health()`. `startPollingWorker` does so by itself. It
+ * is for the worker of an engine that hands out jobs in a loop of its own.
+ * @example
+ * const notes = new WorkerNotes();
+ * engine.onJob(async (job) => {
+ *   notes.contact();
+ *   await run(job).finally(() => notes.jobEnded());
+ * });
+ */
 export class WorkerNotes {
   readonly #deadlines = new Deadlines();
   #lastContactAt: number | undefined;
   #lastJobAt: number | undefined;
 
-  /** The engine has answered. */
+  /** The engine has answered: the `lastContactAt` of the health. */
   contact(): void {
     this.#lastContactAt = Date.now();
   }
 
+  /** A job has ended, whatever its result is: the `lastJobAt` of the health. */
   jobEnded(): void {
     this.#lastJobAt = Date.now();
   }
 
-  /**
-   * @param state.check resolves when the engine takes what a worker writes. It gets 2 s
-   */
-  async health(state: {
-    closing: boolean;
-    /** Asked after the check, which may have found out. */
-    paused(): boolean;
-    running: number;
-    check(): Promise<unknown>;
-  }): Promise<WorkerHealth> {
+  /** The health of the worker now. Never rejects. */
+  async health(state: WorkerState): Promise<WorkerHealth> {
     const { closing, running } = state;
     const queue = await healthOf(async () => {
       await this.#deadlines.withTimeout(ANSWER_WITHIN_MS, (async () => state.check())());

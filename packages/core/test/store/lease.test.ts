@@ -10,11 +10,10 @@ import {
   toRecord,
 } from '../../src/dead-letters/record.ts';
 import { memoryDeadLetters, type Store } from '../../src/index.ts';
-import { sha256 } from '../../src/internal.ts';
 import { Lease, newToken } from '../../src/store/lease.ts';
 import { StoreCalls } from '../../src/store/store-calls.ts';
 import { TurnBatch } from '../../src/store/turn-batch.ts';
-import { type DeadLetterQuery, storableKey, storableKeySync } from '../../src/stores.ts';
+import { type DeadLetterQuery, sha256, storableKey, storableKeySync } from '../../src/stores.ts';
 import { Deadlines } from '../../src/time.ts';
 
 describe('Lease', () => {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { type HandlerContext, WebhookError } from '../../src/index.ts';
-import { RunningJobs } from '../../src/internal.ts';
 import {
   createJobProcessor,
   type JobProcessor,
   type JobResult,
   type LeasedJob,
   LeasedJobRun,
+  RunningJobs,
   type WorkerJob,
 } from '../../src/stores.ts';
 import { bytes, deferred, NOW, SECONDS, STARTED } from '../support.ts';
