@@ -250,6 +250,27 @@ test.each([
   }
 });
 
+test('a claim that is repeated after completeIn has settled what its own transaction did', () => {
+  const learned = {
+    how: 'complete',
+    at: 1_200,
+    until: 1_201,
+    held: true,
+    isLearned: true,
+  } as const;
+  const first = { kind: 'settled', pid: 1, key, token: 'token 1', ...learned } as const;
+  const history = [
+    ...[...one, ...two, fault('freeze', 20, 1_150), run('failed', 1_190)],
+    ...[...settled(1_110, 2), run('effect', 1_109, 2, 2), delivery(1_210, 200, 'duplicate'), first],
+  ];
+  // Attempt 2 has done the event, so the claim of attempt 1 is a duplicate.
+  expect(violations(history)).toEqual([]);
+  // The transaction of attempt 1 was committed as well.
+  expect(violations([...history, run('effect', 1_195)])).toContain(
+    `${key}: a lease was settled although attempt 2 had taken over`,
+  );
+});
+
 test('a dead job that was retried by hand needs its effect', () => {
   const dead = [claimed(0), run('begin', 5), run('failed', 10), run('dead', 11), ...settled(12)];
   const retried = (asNewJob: boolean): JournalEntry => ({ kind: 'retried', at: 20, key, asNewJob });

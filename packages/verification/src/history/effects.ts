@@ -49,12 +49,17 @@ export async function haveEffect(
     return;
   }
   const trouble = troubleOf(seed, key, attempt);
+  let isCalled = false;
   const transaction = table.transact(effect, async (tx) => {
+    isCalled = true;
     await completeIn(tx);
     // Long enough to be killed in, or frozen.
     await delay(seededRandom(seed, 'commit', key, attempt) * 15);
     if (trouble.startsWith('rolled back')) throw new Error(trouble);
   });
-  await (trouble.endsWith('ignores') ? transaction.catch(() => undefined) : transaction);
+  await transaction.catch((error: unknown) => {
+    // A handler that ignores that it never came to its `completeIn` has said that it succeeded.
+    if (!trouble.endsWith('ignores') || !isCalled) throw error;
+  });
   if (trouble === 'failed afterwards') throw new Error(trouble);
 }

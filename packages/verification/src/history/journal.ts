@@ -77,6 +77,8 @@ export interface SettledEntry extends Span, OfLease {
   kind: 'settled';
   how: 'complete' | 'release';
   held: boolean;
+  /** A claim was repeated after a transaction with `completeIn`, and the event is done, by whomever. */
+  isLearned?: true;
 }
 
 /**

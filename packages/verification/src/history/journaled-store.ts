@@ -50,7 +50,10 @@ export function journaledStore(store: Store, journal: Journal): Store {
       const { result, at, until } = await timed(() => store.admit(claim));
       const { key, token, leaseMs } = claim;
       if (result.status === 'duplicate' && key !== undefined && completing.has(token))
-        journal.write({ kind: 'settled', how: 'complete', at, until, pid, key, token, held: true });
+        journal.write({
+          ...{ kind: 'settled', how: 'complete', at, until, pid, key, token, held: true },
+          isLearned: true,
+        });
       if (result.status === 'admitted' && key !== undefined) {
         const { attempt } = result;
         journal.write({ kind: 'claimed', at, until, pid, key, token, attempt, leaseMs });

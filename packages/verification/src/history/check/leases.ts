@@ -20,11 +20,35 @@ interface LiveLease {
 type LeaseEntry = ClaimEntry | RenewalEntry | SettlingEntry | SettledEntry;
 
 /**
+ * Without what was learned of a token whose transaction was not committed: another one has done the event. The
+ * effect is committed with the mark, and names the attempt.
+ */
+function withoutOthers(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  const nameOf = (key: string, attempt: number) => `${String(attempt)} ${key}`;
+  const effects = new Set(
+    entries.flatMap((entry) => (entry.kind === 'effect' ? [nameOf(entry.key, entry.attempt)] : [])),
+  );
+  const attempts = new Map<string, string[]>();
+  for (const entry of entries)
+    if (entry.kind === 'claimed')
+      attempts.set(entry.token, [
+        ...(attempts.get(entry.token) ?? []),
+        nameOf(entry.key, entry.attempt),
+      ]);
+  return entries.filter(
+    (entry) =>
+      entry.kind !== 'settled' ||
+      !entry.isLearned ||
+      attempts.get(entry.token)?.some((name) => effects.has(name)),
+  );
+}
+
+/**
  * An event never has two live leases, its attempts count up, it is not handed out again when it is
  * done, and a process that lost a lease can neither renew nor settle it.
  */
 export function checkLeases(entries: readonly JournalEntry[]): string[] {
-  const leaseEntries = entries.filter(
+  const leaseEntries = withoutOthers(entries).filter(
     (entry): entry is LeaseEntry =>
       entry.kind === 'claimed' ||
       entry.kind === 'renewed' ||
