@@ -49,7 +49,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('packages/redis/README.md', 1, 2, 3),
   'docs/stores.md#2', // packages/redis/test/dead-connections
   'docs/write-a-queue.md#1',
-  ...numbered('docs/write-a-store.md', 1, 2), // write-a-store.test.ts
+  ...numbered('docs/write-a-store.md', 1, 2, 3), // write-a-store.test.ts
   'docs/personal-data.md#1', // a Postgres with keepFor: packages/postgres
   'docs/personal-data.md#2', // personal-data.test.ts
   'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
