@@ -60,6 +60,16 @@ describe('a response with several secrets', () => {
   });
 });
 
+test('the old secret of the action ends after ten minutes', async () => {
+  respondWith({ secret: NEW });
+  writeFileSync(file, `${OLD} # action action\n`);
+  const before = Date.now();
+  expect((await rotate('--secret-out', file)).code).toBe(0);
+  const until = Date.parse(/until (\S+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? '');
+  expect(until).toBeGreaterThanOrEqual(before + 600_000);
+  expect(until).toBeLessThanOrEqual(Date.now() + 600_000);
+});
+
 describe('a file that has more than the old secret', () => {
   const OTHER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
   const RECORDING = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;

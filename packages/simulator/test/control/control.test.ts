@@ -1,4 +1,7 @@
-import { request } from 'node:http';
+import { get, type IncomingMessage, request, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { queryObjects } from 'node:v8';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { describe, expect, test } from '@jest/globals';
 import type { Simulator } from '@call-webhooks/simulator';
 import { testResources } from '../support/test-resources.ts';
@@ -237,6 +240,19 @@ describe('the control API', () => {
     expect(told['rules']).toContainEqual(rule);
     expect(JSON.stringify(told)).not.toContain('whsec_');
     await simulator.close();
+  });
+
+  test('listeners that have gone are let go', async () => {
+    const simulator = await open.simulator();
+    // Those that are garbage are collected first.
+    const responses = () => queryObjects(ServerResponse, { format: 'count' });
+    const before = responses();
+    for (let listener = 0; listener < 5; listener++) {
+      const asked = get(`${simulator.url}/_sim/stream`, { agent: false });
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.destroy();
+    }
+    await waitFor(() => responses() <= before, { what: 'the responses are garbage' });
   });
 
   test('a change of something else is told without records', async () => {

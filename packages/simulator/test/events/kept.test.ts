@@ -4,6 +4,18 @@ import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
 
+test('of the body of a response, the first 64 KiB are kept', async () => {
+  const simulator = await open.simulator();
+  const body = 'ä'.repeat(40_000);
+  const receiver = await open.receiver((_request, response) => void response.end(body));
+  simulator.rules.forwardTo(receiver.url);
+  simulator.calls.start();
+  await simulator.events.settled();
+  const { response } = simulator.events.list()[0]!.attempts[0]!;
+  expect(response).toMatchObject({ kind: 'status', status: 200, truncated: true });
+  expect(response).toHaveProperty('body', body.slice(0, 32_768));
+});
+
 describe('keepRecords', () => {
   test('the oldest finished events are removed, also from the counts', async () => {
     const simulator = await open.simulator({ keepRecords: 3 });

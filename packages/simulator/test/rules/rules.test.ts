@@ -32,6 +32,26 @@ const actionOf = (rule: Rule) => ({
   actionPath: `/rules/${rule._id}/actions/${rule.actions[0]!._id}`,
 });
 
+describe('secrets', () => {
+  test('end with their action, their rule, and its signature', async () => {
+    const { simulator, rule, actionId, receiver } = await oneRule();
+    const { rules, secrets } = simulator;
+    const isKnown = (id: string) => [secrets.all().length, secrets.get(id) !== undefined];
+    expect(isKnown(actionId)).toEqual([1, true]);
+    rules.updateAction(rule._id, actionId, { signed: false });
+    expect(isKnown(actionId)).toEqual([0, false]);
+    const added = rules.addAction(rule._id, { url: receiver.url });
+    expect(isKnown(added._id)).toEqual([1, true]);
+    rules.removeAction(rule._id, added._id);
+    expect(isKnown(added._id)).toEqual([0, false]);
+    const recording = rules.setRecordingWebhook({ url: receiver.url });
+    expect(isKnown(actionOf(recording).actionId)).toEqual([1, true]);
+    rules.remove(recording._id);
+    expect(isKnown(actionOf(recording).actionId)).toEqual([0, false]);
+    expect(await control(simulator, 'GET', '/secrets')).toEqual([200, { [actionId]: null }]);
+  });
+});
+
 describe('actions', () => {
   test('a new URL gets later events and the retries of earlier ones', async () => {
     const { simulator, receiver, other, actionPath } = await oneRule();
