@@ -10,44 +10,53 @@ import { EventRun, type ReceiverParts } from './run-event.ts';
 import { newWebhookId } from './sender.ts';
 import { isTenantName } from './store/keys.ts';
 
-/** A raw delivery with what is known of it. A `DeadLetter`, and a stored one, is such a delivery. */
+/**
+ * A raw body, with what else is known about its delivery. A `DeadLetter` and a stored dead letter are
+ * such deliveries.
+ */
 export interface RawDelivery {
-  /** Byte for byte. */
+  /** The raw body, byte for byte as it was sent. */
   readonly rawBody: Uint8Array;
-  /** Whose it is. */
+  /** The tenant that the event belongs to. The option `tenant` of `deliver` takes precedence. */
   readonly tenant?: string | undefined;
-  /** A new one by default. */
+  /** The webhook id of the delivery; a new one by default. */
   readonly webhookId?: string | undefined;
-  /** When it was signed; now by default. */
+  /** The time at which the delivery was signed; now by default. */
   readonly timestamp?: Date | undefined;
-  /** How often it was run before; 0 by default. */
+  /** The number of earlier attempts at the event; 0 by default. */
   readonly attempt?: number | undefined;
-  /** The id of the stored dead letter, which a new failure is added to. */
+  /** The id of the stored dead letter, to which a new failure is added. */
   readonly id?: string | undefined;
 }
 
-/** An event of the service, one of the option `events`, or a custom payload: anything that JSON can hold. */
+/**
+ * An event as an object: one of the service, one of the option `events`, or a custom payload. It must
+ * be serializable as JSON.
+ */
 export type TrustedEvent =
   CallEventMap[keyof CallEventMap] | UnknownEvent | Readonly<Record<string, unknown>>;
 
-/** What `receiver.deliver` takes: a raw body, a raw delivery or dead letter, or an event. */
+/**
+ * What `receiver.deliver` takes: a raw body, a raw delivery, a dead letter, or an event as an object.
+ */
 export type DeliverInput = Uint8Array | RawDelivery | TrustedEvent;
 
-/** Options of `receiver.deliver`. */
+/** The options of `receiver.deliver`. */
 export interface DeliverOptions {
   /**
-   * `'redrive'` by default: runs a dead-lettered event again. There is no later retry, so a failure
-   * goes to `deadLetter` at once. `'reconcile'`: runs an event that never came, and no other.
+   * Why the event is run. `'redrive'` (the default) runs a dead-lettered event again; no retry follows,
+   * so a failure goes to `deadLetter` at once. `'reconcile'` runs an event that never arrived, and no
+   * event that was handled or dead-lettered.
    */
   source?: 'redrive' | 'reconcile' | undefined;
   /**
-   * Whose event it is: needed with the option `tenant`, unless the input is a dead letter, which says
-   * it itself.
+   * The tenant that the event belongs to. It is required in a receiver with the option `tenant`, unless
+   * the input is a dead letter, which records its tenant.
    */
   tenant?: string | undefined;
-  /** Aborts `context.signal` of the handler. */
+  /** Aborts `context.signal` of the handler when it aborts. */
   signal?: AbortSignal | undefined;
-  /** The receiver's logger by default. */
+  /** The logger for this delivery; the logger of the receiver by default. */
   log?: Logger | undefined;
 }
 

@@ -3,58 +3,93 @@ import type { CallDetails } from './events/call-details.ts';
 import type { DeliverySource } from './outcomes.ts';
 import type { HandlerLogger, Logger } from './report/logger.ts';
 
-/** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
+/**
+ * What a handler gets besides the event. All properties are own properties, so `{ ...context, db }`
+ * keeps every one of them.
+ */
 export interface HandlerContext {
-  /** How it came in: what the command line redrives comes over the network, and is a `webhook`. */
+  /**
+   * Where the delivery comes from. It is `webhook` for every delivery that arrives over the network,
+   * including those that the command line redrives or reconciles.
+   */
   readonly source: DeliverySource;
-  /** The tenant whose secret verified the delivery. Absent without the option `tenant`. */
+  /**
+   * The tenant whose secret verified the delivery. It is absent in a receiver without the option
+   * `tenant`.
+   */
   readonly tenant?: string | undefined;
-  /** New for each attempt of the service: do not use it to recognize duplicates. */
+  /**
+   * The id of this delivery. Each delivery of an event has a new one, so do not use it to recognize
+   * duplicates: use `key`.
+   */
   readonly webhookId: string;
-  /** When this attempt was signed. */
+  /** The time at which the service signed this delivery. */
   readonly timestamp: Date;
-  /** When the receiver got it. In a queue's worker: when the receiver that enqueued it got it. */
+  /**
+   * The time at which the receiver had the whole delivery. In a queue worker, this is the time at which
+   * the receiver that enqueued it had it.
+   */
   readonly receivedAt: Date;
-  /** 1 the first time that this event runs, as far as the store knows. */
+  /**
+   * The number of this attempt at the event, counted from 1, as far as the store knows. In a queue
+   * worker, it is the number of the job's run.
+   */
   readonly attempt: number;
   /**
-   * The idempotency key: use it to make an effect happen exactly once. Some events have none. Then send
-   * none: two events under one empty or made-up key would be taken for one.
+   * The idempotency key of the event: the same for all deliveries of it. Pass it to other systems so
+   * that an effect happens only once. It is `undefined` if the event has no key; then pass none, since
+   * two events under one made-up key would be taken for the same.
+   * @see eventKey
    */
   readonly key: string | undefined;
-  /** Aborted at the deadline (`ackWithin`), when the lease is lost, and at shutdown. */
+  /**
+   * Aborts at the deadline (`ackWithin`), when the lease is lost, and at shutdown. In a queue worker,
+   * it aborts when the queue takes the job back, and at shutdown.
+   */
   readonly signal: AbortSignal;
-  /** The `id` of the secret that verified the delivery. Only a `webhook` has it. */
+  /**
+   * The `id` of the secret that verified the delivery. It is `undefined` in a queue worker and for an
+   * event that was passed to `receiver.deliver`, since nothing was verified there.
+   */
   readonly secretId: string | undefined;
-  /** `true` in a queue's worker: the service already got 202, and the queue retries. */
+  /**
+   * `true` in a queue worker, where the service has already been answered 202 and the queue does the
+   * retries; `false` in a receiver.
+   */
   readonly queued: boolean;
-  /** A copy of the raw body, byte for byte as it was signed. Changing it changes nothing else. */
+  /**
+   * A copy of the raw body, byte for byte as it was signed. Changing it has no effect on anything else.
+   */
   readonly rawBody: Uint8Array;
-  /** The parsed body as it was sent, before any schema. */
+  /** The parsed JSON body as it was sent, before any schema changed it. */
   readonly body: unknown;
   /**
-   * The fields of that body by name, also those that the type of the event does not have:
-   * `payload['crmId']`. Empty if the body is no object.
+   * The fields of the body by name, including those that the type of the event does not have:
+   * `payload['crmId']`. It is empty if the body is not an object.
    */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The seven fields that the spec describes by meaning, read with the configured `fieldNames`. */
+  /**
+   * The seven fields of a call that the service describes without naming them (spec, "Call webhook
+   * body"), read under the names in the option `fieldNames`. Their default names are guesses. A field
+   * that is missing is `undefined`.
+   */
   readonly call: CallDetails;
   /**
-   * The request's logger if the framework has one, otherwise the receiver's. What you log is not
-   * redacted.
+   * The logger of the request if the framework has one, and otherwise the logger of the receiver. What
+   * you log is not redacted.
    * @example
    * context.log.info({ rows: 3 }, 'saved');
    */
   readonly log: HandlerLogger;
   /**
-   * Marks the event as done in a transaction of yours, so that its effect and "done" are committed
+   * Marks the event as done in a transaction of yours, so that your writes and the mark are committed
    * together, or neither is. Await it before the transaction ends, and await the transaction.
    *
-   * It takes the transaction of a client on the database of the store (`postgresStore`, `mysqlStore`,
-   * `sqliteStore`); in a worker, on that of the queue (`pgBossQueue`, `sqliteQueue`). If the
-   * transaction is rolled back after all, the event is not done, and is retried.
-   * @throws WebhookError, which has to roll the transaction back: the lease was lost, the event has no
-   *   key, or the store or queue is in no such database
+   * `tx` is a transaction of a client that is connected to the database of the store (`postgresStore`,
+   * `mysqlStore`, `sqliteStore`) or, in a worker, of the queue (`pgBossQueue`, `sqliteQueue`). If the
+   * transaction is rolled back, the event is not done, and is retried.
+   * @throws WebhookError if the lease was lost, if the event has no key, or if the store or the queue
+   *   is not in such a database. Let the error roll your transaction back.
    * @example
    * await db.transaction(async (tx) => {
    *   await tx.insert(calls).values({ id: event.callId });
@@ -65,7 +100,7 @@ export interface HandlerContext {
   completeIn(this: void, tx: unknown): Promise<void>;
 }
 
-/** One verified or trusted delivery. */
+/** One delivery that was verified, or that comes from trusted code (`receiver.deliver`). */
 export interface Delivery {
   readonly webhookId: string;
   /** When it was signed; Unix seconds. */
@@ -88,8 +123,9 @@ export interface Delivery {
 }
 
 /**
- * Handles one event. When it returns, or its promise resolves, the event is done. When it throws,
- * the service retries the event.
+ * Handles one event. If it returns, or its promise resolves, the event is done. If it throws or its
+ * promise rejects, the attempt has failed, and the service retries the event, or the queue runs the job
+ * again.
  */
 export type Handler<Event, Context = HandlerContext> = (event: Event, context: Context) => unknown;
 

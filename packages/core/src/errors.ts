@@ -2,29 +2,40 @@ import type { FieldNames } from './events/call-details.ts';
 import { type OutcomeCode, THROWN_ERRORS } from './outcome-table.ts';
 
 /**
- * The codes of `WebhookError`: those of the outcome table, and those of errors that are thrown to the
- * code that calls us: for a secret, an option, or the cursor of a list.
+ * The code of a `WebhookError`: an outcome of the table `OUTCOMES`, or the reason why a function threw
+ * (`invalid-secret`, `invalid-options`, `invalid-cursor`).
  */
 export type WebhookErrorCode = OutcomeCode | keyof typeof THROWN_ERRORS;
 
-/** An issue that a schema found. */
+/** One issue that your schema found in a payload. */
 export interface PayloadIssue {
-  /** `'customer.name'`; empty for the payload itself. Keys that the schema does not declare are `[key]`. */
+  /**
+   * The path of the field, such as `'customer.name'`; empty for the payload itself. A key that the
+   * schema does not declare is shown as `[key]`, because it may be personal data.
+   */
   readonly path: string;
-  /** `'invalid_type'`, for example, as zod and valibot call it; `'invalid'` of other libraries. */
+  /**
+   * The code of the issue as zod and valibot name it, such as `'invalid_type'`; `'invalid'` for other
+   * schema libraries.
+   */
   readonly code: string;
-  /** What the schema says, which may quote the payload; only with `includeSchemaValues`. */
+  /**
+   * The message of the schema, which may quote the payload. It is present only with
+   * `includeSchemaValues`.
+   */
   readonly message?: string;
 }
 
 /** What a `WebhookError` has besides its code and its message. */
 export interface WebhookErrorOptions extends ErrorOptions {
+  /** The name of the event, if the body has one. */
   eventName?: string | undefined;
+  /** Why a payload does not match your schema. */
   issues?: readonly PayloadIssue[] | undefined;
   /**
    * What the message links to: a URL, or a page of the documentation of call-webhooks with its anchor, such as
-   * `stores.md#redis`. By default, errors that are thrown link to the section about their code, and outcomes to
-   * nothing.
+   * `stores.md#redis`. By default, an error that is thrown to your code links to the section about
+   * its code, and an outcome links to nothing.
    */
   docs?: string | undefined;
 }
@@ -32,19 +43,27 @@ export interface WebhookErrorOptions extends ErrorOptions {
 const BRAND = Symbol.for('@call-webhooks/WebhookError');
 
 /**
- * The only error class of this package. `code` is stable and has a section in the docs; the message
- * is for people and may change. Neither contains a secret or anything from a body.
+ * The only error class of this package. `code` is stable and has a section in the docs. `message` is
+ * for people, and may change in any release. Neither contains a secret or anything from a body.
  *
  * `instanceof` works across copies of the package (ESM and CJS, or two versions).
+ * @example
+ * try {
+ *   await verify({ headers, body }, { secret });
+ * } catch (error) {
+ *   if (error instanceof WebhookError && error.code === 'signature-mismatch') return 401;
+ *   throw error;
+ * }
  */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
+  /** The stable code of the error. */
   readonly code: WebhookErrorCode;
   readonly [BRAND] = true;
 
-  /** The event name of an invalid payload, if its body has one. */
+  /** The name of the event whose payload is invalid, if the body has one. */
   declare readonly eventName?: string;
-  /** Why a payload does not match your schema. */
+  /** Why the payload does not match your schema. */
   declare readonly issues?: readonly PayloadIssue[];
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {

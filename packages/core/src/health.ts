@@ -4,33 +4,43 @@ import { healthOf, type PortHealth } from './port-health.ts';
 import type { ReceiverParts } from './run-event.ts';
 import type { Store } from './store/store.ts';
 
-/** The result of `receiver.health()`, made for a readiness probe. */
+/** The result of `receiver.health()`, which a readiness probe can use. */
 export interface Health {
-  /** `true` if nothing is known that would keep a delivery from being accepted now. */
+  /**
+   * `true` if a delivery would be accepted now, as far as the receiver knows: it is not closing, it is
+   * not overloaded, and the store, the queue and the secret provider answer.
+   */
   ok: boolean;
-  /** `true` once `close()` was called: deliveries are answered 503, or soon will be. */
+  /** `true` once `close()` was called: deliveries are answered 503, or will be after `delayMs`. */
   closing: boolean;
+  /** Whether the store answers within `storeTimeout`. */
   store: PortHealth;
-  /** Absent without a queue. */
+  /** Whether the queue answers within `storeTimeout`. It is absent without the option `queue`. */
   queue?: PortHealth;
   /**
-   * Where dead letters are kept; `ok` does not depend on it, since only deliveries that fail need it.
-   * Absent without `deadLetter`, or if that is a function.
+   * Whether the dead-letter store can take a letter. `ok` does not depend on it, since only failing
+   * deliveries need it. It is absent without `deadLetter`, and if `deadLetter` is a function.
    */
   deadLetter?: PortHealth;
-  /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
+  /**
+   * Whether the secret provider works. `down` means that it failed and that no secrets are cached. It
+   * is absent without a provider, and in a receiver with tenants.
+   */
   secrets?: PortHealth;
   /**
-   * The ids of the configured secrets, in their order. Absent with tenants, and while a secret
-   * provider is down.
+   * The ids of the configured secrets, in their order. It is absent in a receiver with tenants, and
+   * while the secret provider is down.
    */
   secretIds?: string[];
   /**
-   * Call events whose details were never found, so that `context.call` lacks them: `fieldNames` has to
-   * be set. Absent if there are none.
+   * The call events whose details were never found, so that `context.call` is incomplete. Set
+   * `fieldNames` to correct this. It is absent if there are none.
    */
   unknownFields?: UnknownFields[];
-  /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
+  /**
+   * `true` while `maxInFlight` deliveries are being handled, so that further ones are answered 503.
+   * Otherwise it is absent.
+   */
   overloaded?: true;
 }
 

@@ -7,25 +7,31 @@ import { describeError } from './report/error-text.ts';
 import { type Logger, safeLogger } from './report/logger.ts';
 import { MAX_TIMER_MS } from './time.ts';
 
-/** What has `close`: a server, a worker, a store. */
+/** An object with a method `close`, such as a server, a worker or a store. */
 export interface Closable {
   close(...given: never[]): unknown;
 }
 
-/** Options of `closeOnSignal`. */
+/** The options of `closeOnSignal`. */
 export interface CloseOnSignalOptions {
-  /** The server, or several: what `listen()` returned, or Fastify's app. */
+  /**
+   * The server, or several: what `listen()` returned, or Fastify's app. It is closed after the
+   * receiver. There is none by default.
+   */
   server?: Closable | Closable[] | undefined;
-  /** What handlers use, closed last and in this order: workers, stores, `() => pool.end()`. */
+  /**
+   * What your handlers use: workers, stores, or functions such as `() => pool.end()`. They are closed
+   * last, in this order. There are none by default.
+   */
   resources?: (Closable | (() => unknown))[] | undefined;
   /**
-   * Milliseconds in which deliveries are still accepted while `ready` says 503, so that a load balancer
-   * finds out first; 0 by default.
+   * The time in milliseconds for which deliveries are still accepted after `ready` has started to
+   * respond 503, so that a load balancer can stop sending requests first; 0 by default.
    */
   delayMs?: number | undefined;
-  /** Milliseconds that running handlers get; 10,000 by default. */
+  /** The time in milliseconds that running handlers get to finish; 10,000 by default. */
   graceMs?: number | undefined;
-  /** `console` by default. */
+  /** Where log lines go; `console` by default. */
   logger?: Logger | undefined;
 }
 
@@ -53,12 +59,16 @@ const CLOSING_MS = 10_000;
 const SAME_SIGNAL_MS = 500;
 
 /**
- * On SIGTERM and SIGINT, closes the receiver (new deliveries get 503, running handlers end), then the
- * server, then what handlers use. The process ends by itself, with 0. If something is still alive 10 s
- * after the handlers' grace, it ends with 1; on a second signal, at once. What fails to close is logged.
- * @param receiver a receiver, a handler that has one, or the worker of a queue
+ * Shuts the process down cleanly on SIGTERM and SIGINT. It closes the receiver first (new deliveries
+ * get 503, running handlers may finish), then the server, then `resources`. The process then ends by
+ * itself, with exit code 0, or 1 if something failed to close, which is logged.
+ *
+ * If something still keeps the process alive 10 s after `delayMs` and `graceMs`, the process exits with
+ * code 1. A second signal ends it at once.
+ * @param receiver a receiver, a handler that has one, or a queue worker
  * @throws WebhookError `invalid-options`
- * @example closeOnSignal(hook, { server, resources: [worker, () => pool.end()] });
+ * @example
+ * closeOnSignal(hook, { server, resources: [worker, () => pool.end()] });
  */
 export function closeOnSignal(
   receiver: OrItsHandler<{ close(options: { graceMs: number; delayMs: number }): unknown }>,

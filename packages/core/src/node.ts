@@ -12,9 +12,10 @@ import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
 export { discardRest, discardRestAfter, keepRawBody, readRawBody } from './http/node-body.ts';
 
-/** A handler for `node:http`, with its receiver. */
+/** A handler for `node:http`, together with its receiver. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** The receiver of this handler. */
   readonly receiver: Receiver;
 }
 
@@ -22,8 +23,8 @@ export interface NodeHandler {
 type MountedRequest = IncomingMessage & { originalUrl?: string; log?: unknown };
 
 /**
- * Creates a handler for `node:http`, and for frameworks that give access to its request and response
- * (Koa).
+ * Creates a handler for `node:http`, and for frameworks that give access to Node's request and
+ * response, such as Koa.
  * @throws WebhookError `invalid-options` or `invalid-secret`
  * @example
  * const hook = createNodeHandler({ secret, on: { 'call:completed': async (event) => { … } } });
@@ -38,8 +39,8 @@ export function createNodeHandler<
 }
 
 /**
- * Creates a handler for a receiver that you created.
- * @param fix what to do if the body was already parsed; part of the error's message
+ * Creates a handler for `node:http` from a receiver that you created.
+ * @param fix what to do if the body was already parsed; it becomes a part of the error message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
   // It throws synchronously: Express 4 would not see a rejection.

@@ -25,7 +25,10 @@ import { MAX_LEASE_MS } from './store/lease.ts';
 import { memoryStore } from './store/memory-store.ts';
 import type { Store } from './store/store.ts';
 
-/** The options that a receiver and a queue's worker share. */
+/**
+ * The options that a receiver and a queue worker have in common: the handlers, the dead-letter store,
+ * redaction, logging and hooks.
+ */
 export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
@@ -33,17 +36,28 @@ export interface HandlerOptions<
 >
   extends RouteOptions<Extra, Custom, Context>, ReportingHooks {
   /**
-   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so that one bad event can't
-   * pause the rule: a store of dead letters, or a function of yours.
+   * Keeps events that failed `maxAttempts` times (in a queue worker: `maxRuns` times) or whose payload
+   * is invalid, so that one bad event cannot pause the rule. The value is a dead-letter store, such as
+   * `memoryDeadLetters()` or `postgresDeadLetters(pool)`, or a function of yours. The delivery is
+   * acknowledged once the letter is stored. By default, there are no dead letters, and the service or
+   * the queue decides when to give up.
    */
   deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
-  /** What is removed from the texts of errors in log lines; `'standard'` by default. @see Redact */
+  /**
+   * What is removed from error texts before they are logged: `'standard'` (the default), `'off'`, or a
+   * function that returns the text to log.
+   * @see Redact
+   */
   redact?: Redact | undefined;
-  /** Where log lines go; `console` by default. */
+  /**
+   * Where log lines go, `console` by default. It takes the fields first, as a pino logger does.
+   * @see Logger
+   */
   logger?: Logger | undefined;
   /**
-   * The version of your app, such as the commit that is deployed: 1 to 100 characters. The console shows it
-   * for each process, and marks when a new one came. None by default.
+   * The version of your app, such as the commit that is deployed: 1 to 100 characters without control
+   * characters. The console shows it for each process and marks the time at which a new version
+   * started. There is none by default.
    */
   version?: string | undefined;
 }
@@ -55,69 +69,129 @@ export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
   readonly logger: Logger;
 }
 
-/** The context where, as the types say, the store or queue is in no database. */
+/**
+ * The context of a handler whose store or queue keeps its data in no SQL database, according to its
+ * type. Calling `completeIn` does not compile.
+ */
 export interface ContextWithoutCompleteIn extends HandlerContext {
-  /** Compiles for no transaction, and throws. */
+  /**
+   * This method takes no transaction of any type, and throws if it is called: the store or the queue is
+   * not in a database that could complete the event.
+   */
   completeIn(
     this: void,
     tx: 'completeIn needs postgresStore, mysqlStore or sqliteStore, or a queue of Postgres or SQLite. Otherwise use context.key.',
   ): Promise<void>;
 }
 
-/** The context of a receiver with this store. */
+/**
+ * The type of the context that the handlers of a receiver with this store get: with `completeIn` if the
+ * store has it.
+ */
 export type ContextOf<S extends Store> = 'completeIn' extends keyof S
   ? [NonNullable<S['completeIn']>] extends [never]
     ? ContextWithoutCompleteIn
     : HandlerContext
   : ContextWithoutCompleteIn;
 
-/** The options of a receiver. Only `secret` is required. */
+/**
+ * The options of a receiver. Only `secret` is required. Every other option has a default that suits
+ * production, except for `store`: the default store is lost when the process ends.
+ */
 export interface ReceiverOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = Store,
 >
   extends HandlerOptions<Extra, Custom, ContextOf<S>>, SignatureOptions {
-  /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
+  /**
+   * The signing secrets: one, several (each webhook action has its own), or a function that returns
+   * them, for a secrets manager or for tenants. `undefined`, as from an unset environment variable,
+   * compiles, and throws `invalid-secret` at start-up.
+   * @see Secret
+   * @see SecretProvider
+   */
   secret: Secret | SecretProvider | undefined;
   /**
-   * Names the tenant of a request, where many workspaces share one endpoint. `secret` then has to be a
-   * provider, and the tenant is a part of every key.
+   * Names the tenant of each request, if many workspaces share one endpoint. `secret` must then be a
+   * function that returns the secrets of the given tenant. The tenant is a part of every event key, so
+   * that tenants never share duplicates or leases. Without this option, there are no tenants.
    * @see TenantOf
    */
   tenant?: TenantOf | undefined;
-  /** The deduplication store; a new `memoryStore()` by default. */
+  /**
+   * Where the receiver remembers webhook ids, handled events and leases. By default, it creates a
+   * `memoryStore()`, which is not shared between processes and forgets everything when the process
+   * ends.
+   */
   store?: S | undefined;
-  /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
+  /**
+   * A queue that takes over verified deliveries. The receiver then stores each delivery in it and
+   * responds 202, and queue workers run the handlers. Without it, the receiver runs the handlers before
+   * it responds.
+   */
   queue?: Queue | undefined;
   /**
-   * Runs one event of a group at a time, in all processes that share the store. A delivery whose group
-   * is busy waits, within `ackWithin`, and then gets 503 `in-progress`. Not with `queue`.
+   * Runs one event of a group at a time, across all processes that share the store: with `true`, the
+   * events of one call; with a function, the events for which it returns the same text. A delivery
+   * whose group is busy waits for up to nine tenths of `ackWithin`, and is then answered 503
+   * `in-progress`, so that the service retries it. By default, events run side by side. Cannot be
+   * combined with `queue`.
    * @see OneAtATime
    */
   oneAtATime?: OneAtATime | undefined;
-  /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
+  /**
+   * The time in milliseconds, from the start of the request, within which the receiver responds: 1 to
+   * 29,000, by default 20,000. The service waits 30,000 ms. If the handler has not finished by then,
+   * the response is 503 `deadline`, and the handler keeps running.
+   */
   ackWithin?: number | undefined;
   /**
-   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request brings
-   * none itself; `waitUntil` of `@vercel/functions`, for example.
+   * Keeps a serverless function alive while a handler runs beyond `ackWithin`, for example `waitUntil`
+   * of `@vercel/functions`. It is used if the request does not bring its own. There is none by default.
    */
   waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
-  /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */
+  /**
+   * The largest body that is accepted: a number of bytes, or a text such as `'512kb'`; `'1mb'`
+   * (1,048,576 bytes) by default. A larger body is answered 413 `body-too-large`.
+   */
   bodyLimit?: number | string | undefined;
-  /** Milliseconds for the whole body to arrive; 5,000 by default, and never more than `ackWithin`. */
+  /**
+   * The time in milliseconds for the whole body to arrive: 1 to 29,000, by default 5,000. It is never
+   * longer than `ackWithin`. After that, the response is 408 `body-timeout`.
+   */
   bodyTimeout?: number | undefined;
-  /** After how many failed attempts an event goes to `deadLetter`; 3 by default. Jobs have `maxRuns`. */
+  /**
+   * The number of failed attempts after which an event goes to `deadLetter`: 1 to 1,000, by default 3.
+   * It has no effect without `deadLetter`. With `queue`, set `maxRuns` of the worker instead.
+   */
   maxAttempts?: number | undefined;
-  /** How many deliveries are handled at once, the others are answered 503; 1,000 by default. */
+  /**
+   * The maximum number of deliveries that are handled at the same time in this process: 1 to 1,000,000,
+   * by default 1,000. Further deliveries are answered 503 `overloaded`.
+   */
   maxInFlight?: number | undefined;
-  /** The same for each tenant; a tenth of `maxInFlight` by default. */
+  /**
+   * The maximum number of deliveries of one tenant that are handled at the same time in this process: 1
+   * to 1,000,000, by default a tenth of `maxInFlight`, rounded up. Further ones are answered 503
+   * `overloaded`. Needs `tenant`.
+   */
   maxInFlightPerTenant?: number | undefined;
-  /** Milliseconds that a lease lasts, renewed at every third of it; 60,000 by default. */
+  /**
+   * The time in milliseconds for which a process holds an event before another process may run it: 1 to
+   * 240,000, by default 60,000. The lease is renewed every third of this time while the handler runs,
+   * up to 240 s in all.
+   */
   leaseFor?: number | undefined;
-  /** Milliseconds for one call of the store or the queue; 1,000 by default. */
+  /**
+   * The time in milliseconds that one call of the store or the queue may take: 1 to 10,000, by default
+   * 1,000. After that, the delivery is answered 503 `store-unavailable`.
+   */
   storeTimeout?: number | undefined;
-  /** `false` keeps outcomes out of the store's log, which the console shows. */
+  /**
+   * `false` keeps the outcomes of this receiver out of the outcome log of its store, which the console
+   * and `status` read. By default, they are written to it, if the store has one.
+   */
   log?: false | undefined;
 }
 

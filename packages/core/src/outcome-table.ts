@@ -1,12 +1,15 @@
-/** One row of the outcome table. */
+/** One row of the outcome table: what an outcome means, and what to do about it. */
 export interface OutcomeInfo {
   /** The HTTP status of the response. */
   readonly status: number;
-  /** What the service does with that status: it is done with the delivery, or sends it again. */
+  /**
+   * What the service does after this status: `acknowledged`, it is done with the event; `retried`, it
+   * delivers the event again.
+   */
   readonly service: 'acknowledged' | 'retried';
-  /** When a delivery ends like this. */
+  /** When a delivery has this outcome, in a sentence. */
   readonly when: string;
-  /** What to do about it. */
+  /** What to do about it, in a sentence. */
   readonly fix: string;
 }
 
@@ -138,11 +141,14 @@ const ROWS = {
 type Rows = typeof ROWS;
 
 /**
- * The outcome table: each way in which a request can end.
+ * The outcome table: every way in which a request can end, with the HTTP status, what the service does,
+ * when it happens, and how to fix it.
  *
- * The service acknowledges any 2xx, pauses the rule at once on 404, and retries everything else
- * about every five minutes, a limited number of times (spec, "Errors"). A non-2xx status is
- * therefore used only where a retry can help, and 404, 410 and 3xx are never used.
+ * The service acknowledges any 2xx, pauses the rule at once on 404, and retries everything else about
+ * every five minutes, a limited number of times (spec, "Errors"). A status other than 2xx is therefore
+ * used only where a retry can help or the request must be refused, and 404, 410 and 3xx are never used.
+ * @example
+ * OUTCOMES['deadline'].fix; // 'Make the handler faster, or use a queue.'
  */
 export const OUTCOMES = Object.fromEntries(
   Object.entries(ROWS).map(([code, row]) => [
@@ -151,7 +157,10 @@ export const OUTCOMES = Object.fromEntries(
   ]),
 ) as { readonly [Code in keyof Rows]: Rows[Code] & Pick<OutcomeInfo, 'service'> };
 
-/** How a request ended. Each code has a section in the docs: `docsUrl('outcomes.md#<code>')`. */
+/**
+ * The code of an outcome, such as `handled` or `replayed`. Codes are stable, and each has a section on
+ * the page "Outcomes" of the docs.
+ */
 export type OutcomeCode = keyof typeof OUTCOMES;
 
 /** The HTTP status of each outcome. */

@@ -2,56 +2,86 @@ import type { WebhookError } from './errors.ts';
 import { type OutcomeCode, OUTCOMES } from './outcome-table.ts';
 
 /**
- * Where a delivery comes from: the service's request, a queue's worker, a redriven dead letter, or
- * the reconciliation of calls that were missed.
+ * Where a delivery comes from: `webhook`, a request of the service; `queue`, a job in a queue worker;
+ * `redrive`, a dead letter that is run again; or `reconcile`, an event that never arrived and was found
+ * in the list of calls.
  */
 export type DeliverySource = (typeof DELIVERY_SOURCES)[number];
 
 /** All values of `DeliverySource`. */
 export const DELIVERY_SOURCES = ['webhook', 'queue', 'redrive', 'reconcile'] as const;
 
-/** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
+/**
+ * How one delivery ended. The receiver passes it to `onOutcome`, and it is a part of each
+ * `ReceiverResponse`.
+ */
 export interface Outcome {
+  /**
+   * The code of the outcome, such as `handled`. `OUTCOMES` has the status, the meaning and the fix of
+   * each code.
+   */
   outcome: OutcomeCode;
-  /** Who sent it: `redrive` and `reconcile` also for what the command line sends over the network. */
+  /**
+   * Where the delivery comes from. It is `redrive` or `reconcile` also if the command line sends the
+   * event over the network.
+   */
   source: DeliverySource;
-  /** The HTTP status of the response. For a `late` outcome: the one that would have been sent. */
+  /**
+   * The HTTP status of the response. For a `late` outcome, and in a queue worker, this is the status
+   * that a receiver would have responded with.
+   */
   status: number;
-  /** Milliseconds since the request reached the receiver. */
+  /** Milliseconds from the start of the request, or of the job's run, to the outcome. */
   durationMs: number;
-  /** The tenant that the request names. It is verified if there is a `webhookId`. */
+  /** The tenant that the request names. The name is verified only if `webhookId` is set. */
   tenant?: string;
-  /** Set once the delivery was verified. */
+  /** The id of the delivery. It is set once the delivery has been verified. */
   webhookId?: string;
+  /**
+   * The name of the event, such as `call:completed`. It is absent until the body has been parsed, and
+   * for a custom payload.
+   */
   eventName?: string;
+  /** The id of the call, if the body has one. */
   callId?: string;
-  /** The idempotency key. An authentic event without one cannot be recognized as a duplicate. */
+  /**
+   * The idempotency key of the event. An event without a key cannot be recognized as a duplicate, and
+   * is handled each time it arrives.
+   */
   key?: string;
-  /** 1 the first time that this event runs. */
+  /** The number of this attempt at the event, counted from 1. It is absent if no attempt was made. */
   attempt?: number;
   /**
-   * How many attempts are left before the event goes to `deadLetter`; set when one failed. Absent in
-   * a receiver without `deadLetter`: how often the service retries is its own affair.
+   * The number of attempts that are left before the event goes to `deadLetter`, or before the queue
+   * gives up. It is set when an attempt failed. It is absent in a receiver without `deadLetter`,
+   * because only the service knows how often it retries.
    */
   attemptsLeft?: number;
-  /** Milliseconds that the handler took. Absent if it did not run. */
+  /** Milliseconds that the handler ran. It is absent if no handler ran. */
   handlerMs?: number;
-  /** Milliseconds in which the store claimed the event and marked it as done. */
+  /** Milliseconds that the store took to claim the event and to mark it as done. */
   storeMs?: number;
-  /** Milliseconds that it waited for another event of its group (`oneAtATime`). Absent if it did not. */
+  /**
+   * Milliseconds that the delivery waited for another event of its group (`oneAtATime`). It is absent
+   * if it did not wait.
+   */
   waitMs?: number;
   /**
-   * Milliseconds from the signature to the receiver, to the second; in a queue's worker, from the
-   * receiver to the start of the run. Never negative.
+   * Milliseconds from the signature to the arrival at the receiver, precise to the second. In a queue
+   * worker, milliseconds from the arrival at the receiver to the start of the run. It is never
+   * negative.
    */
   lagMs?: number;
-  /** Set in a queue's worker. Its `status` is the one that a receiver would have responded with. */
+  /** `true` in a queue worker. It is absent in a receiver. */
   queued?: true;
-  /** The `id` of the secret that verified the delivery, never the secret itself. */
+  /** The `id` of the secret that verified the delivery. It is never the secret itself. */
   secretId?: string;
-  /** Why it was not handled. Its message contains no secret and nothing from the body. */
+  /** Why the event was not handled. Its message contains no secret and nothing from the body. */
   error?: WebhookError;
-  /** Set on the second outcome of a delivery that was answered `deadline`: how its handler ended. */
+  /**
+   * `true` on the second outcome of a delivery that was answered `deadline`: it says how the handler
+   * ended. Leave such outcomes out when you count deliveries.
+   */
   late?: true;
 }
 
@@ -64,13 +94,18 @@ export interface Result {
   readonly error?: WebhookError | undefined;
 }
 
-/** The HTTP response to one request, ready to be written by an adapter. */
+/** The HTTP response to one request, ready for an adapter to write. */
 export interface ReceiverResponse {
+  /** The HTTP status: never 404, 410 or 3xx, which would pause the rule or lose the event. */
   readonly status: number;
-  /** Lower-case header names. Responses share this object: copy it before you change it. */
+  /**
+   * The response headers, with lower-case names. Responses share this frozen object: copy it before you
+   * change it.
+   */
   readonly headers: Record<string, string>;
-  /** JSON, `{"outcome":"…"}`. It never contains a secret, the request body or a stack trace. */
+  /** The JSON text `{"outcome":"…"}`. It never contains a secret, the request body or a stack trace. */
   readonly body: string;
+  /** How the delivery ended. */
   readonly outcome: Outcome;
 }
 

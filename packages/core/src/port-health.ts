@@ -1,12 +1,12 @@
 import { describeError } from './report/error-text.ts';
 
-/** Whether the store, the queue or the secret provider of a receiver or a worker answers. */
+/** Whether a store, a queue, a dead-letter store or a secret provider answers. */
 export interface PortHealth {
-  /** `unknown`: it has no `ping`. */
+  /** `up`, `down`, or `unknown` if it has no `ping`. */
   status: 'up' | 'down' | 'unknown';
-  /** How long its answer took; milliseconds. */
+  /** Milliseconds until the answer. */
   durationMs: number;
-  /** Why it is down. Contains no secret and nothing from a body. */
+  /** Why it is down. The text contains no secret and nothing from a body. */
   error?: string;
 }
 

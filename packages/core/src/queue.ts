@@ -1,30 +1,40 @@
 import type { ExpiringLetters } from './removal.ts';
 
-/** A verified delivery on its way to a worker. */
+/** A verified delivery on its way from a receiver to a queue worker. */
 export interface QueuedDelivery {
-  /** Whose event it is. Absent in a receiver without the option `tenant`. */
+  /** The tenant that the event belongs to. It is absent in a receiver without the option `tenant`. */
   tenant?: string;
+  /** The id of the delivery. */
   webhookId: string;
-  /** When the attempt was signed; Unix seconds. */
+  /** The time at which the service signed the delivery, in Unix seconds. */
   timestamp: number;
-  /** When the receiver got it; milliseconds since the epoch. */
+  /** The time at which the receiver had the whole delivery, in milliseconds since the epoch. */
   receivedAt: number;
-  /** The idempotency key, if the event has one. A queue may use it to drop duplicates. */
+  /** The idempotency key of the event, if it has one. A queue may use it to drop duplicates. */
   key?: string;
+  /** The name of the event, such as `call:completed`. It is absent for a custom payload. */
   eventName?: string;
+  /** The id of the call, if the body has one. */
   callId?: string;
   /** A trace context to continue in the worker, as W3C headers: `{ traceparent: '…' }`. */
   trace?: Record<string, string>;
-  /** Base64 of the raw bytes. */
+  /** The raw bytes of the body, as base64. */
   body: string;
 }
 
-/** Stores deliveries durably. From there on, its engine does retries, back-off and dead letters. */
+/**
+ * Stores deliveries durably. Its engine is responsible for retries, backoff and dead jobs from then on.
+ */
 export interface Queue extends ExpiringLetters {
-  /** Resolves only once the delivery would survive a crash. The service then gets 202. */
+  /**
+   * Stores a delivery. The promise resolves only once the delivery would survive a crash; the receiver
+   * then responds 202.
+   */
   enqueue(delivery: QueuedDelivery): Promise<void>;
-  /** Resolves when the queue can take a delivery, for `receiver.health()`. */
+  /** Resolves if the queue can take a delivery now. `receiver.health()` uses it. */
   ping?(): Promise<unknown>;
-  /** Called by whoever created the queue; a receiver never closes it. */
+  /**
+   * Closes the queue. Call it yourself after the receiver has closed: a receiver never closes a queue.
+   */
   close?(): Promise<void>;
 }

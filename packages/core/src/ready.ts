@@ -3,20 +3,23 @@ import { invalidOptions } from './errors.ts';
 import type { Health } from './health.ts';
 import type { WorkerHealth } from './worker/worker-health.ts';
 
-/** A receiver or the like, or a handler that has one. */
+/** A receiver or a worker, or a handler that has one as its property `receiver`. */
 export type OrItsHandler<Part> = Part | { readonly receiver: Part };
 
 export const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
   'receiver' in given ? given.receiver : given;
 
-/** What `ready` asks: a receiver, a handler that has one, or the worker of a queue. */
+/** What `ready` asks: a receiver, a handler that has one, or a queue worker. */
 export type HealthSource = OrItsHandler<{ health(): Promise<Health | WorkerHealth> }>;
 
-/** Answers a readiness probe, in whichever form the framework calls it. */
+/** A handler for readiness probes. It can be mounted in each of these forms. */
 export interface ReadyHandler {
-  /** For Express, Nest, the Pages Router of Next and `node:http`; and for Fastify, with its reply. */
+  /** For Express, Nest, the Pages Router of Next.js, `node:http`, and Fastify (with its reply). */
   (request: unknown, response: NodeResponse | FastifyReply): Promise<void>;
-  /** For what takes fetch's `Response`: called with a `Request`, or with a context that has one. */
+  /**
+   * For frameworks that use fetch's `Response`: called with a `Request`, or with a context that has
+   * one.
+   */
   (request?: unknown): Promise<Response>;
 }
 
@@ -38,17 +41,18 @@ export interface ReadyResponse {
 }
 
 /**
- * Creates a handler for readiness probes: 200 while the receiver would accept a delivery, or the worker
- * would run a job, otherwise 503. The body says what is down, but not why, since strangers may ask:
- * `health()` of the receiver or the worker does.
- * @param source a receiver, a handler that has one, or the worker of a queue
- * @throws WebhookError `invalid-options` if it is none of them. The handler rejects with one if the framework
- *   calls it in a form that it does not know: Koa, AWS Lambda and Cloudflare have a `ready` in their
- *   adapters.
+ * Creates a handler for readiness probes. It responds 200 if the receiver would accept a delivery now,
+ * or if the worker would run a job, and 503 otherwise. The body names the part that is down, but not
+ * the reason, since anyone may call the endpoint; `health()` of the receiver or the worker has the
+ * reason.
+ * @param source a receiver, a handler that has one, or a queue worker
+ * @throws WebhookError `invalid-options` if `source` is none of these. The handler rejects with the
+ *   same code if the framework calls it in a form that it does not support: Koa, AWS Lambda and
+ *   Cloudflare have a `ready` of their own in their adapters.
  * @example
  * app.get('/ready', ready(hook)); // Express, Fastify, Hono
- * export const GET = ready(POST); // Next, SvelteKit
- * createServer(ready(worker)).listen(3001); // the process of a worker
+ * export const GET = ready(POST); // Next.js, SvelteKit
+ * createServer(ready(worker)).listen(3001); // a process that runs a queue worker
  */
 export function ready(source: HealthSource): ReadyHandler {
   const respond = readiness(source);

@@ -21,18 +21,19 @@ import { EventRun, type ReceiverParts } from './run-event.ts';
 import { sourceOf } from './sender.ts';
 import { authenticate } from './signature/verify.ts';
 
-/** One HTTP request, as an adapter passes it on. */
+/** One HTTP request, as an adapter passes it to `receiver.receive`. */
 export interface ReceiverRequest {
-  /** POST when absent. */
+  /** The HTTP method; `POST` if it is absent. */
   method?: string | undefined;
+  /** The request headers. */
   headers: HeadersLike;
-  /** The URL as it was sent, with or without its origin: for the option `tenant`. */
+  /** The URL as it was sent, with or without its origin. Only the option `tenant` uses it. */
   url?: string | undefined;
-  /** The raw bytes, or a function that reads them. */
+  /** The raw bytes of the body, or a function that reads them. */
   body: Uint8Array | BodyReader;
-  /** The logger of this request; the receiver's by default. */
+  /** The logger of this request; the logger of the receiver by default. */
   log?: Logger | undefined;
-  /** Keeps a serverless function alive for a handler that runs beyond its deadline. */
+  /** Keeps a serverless function alive while a handler runs beyond its deadline. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 

@@ -22,45 +22,52 @@ import { StoreCalls } from './store/store-calls.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import { Deadlines, RELEASE_MS } from './time.ts';
 
-/** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
+/** Turns requests into responses. `createReceiver` creates one, and so does every adapter. */
 export interface Receiver {
-  /** The store that it was given, or the `memoryStore()` that it created. */
+  /** The store that was passed in, or the `memoryStore()` that the receiver created. */
   readonly store: Store;
-  /** Whether it was created with the option `tenant`: then each event is that of a tenant, and so is its key. */
+  /**
+   * Whether the receiver was created with the option `tenant`, so that each event belongs to a tenant.
+   */
   readonly hasTenants: boolean;
-  /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
+  /**
+   * Handles one request. The promise never rejects, and every response is one of the table `OUTCOMES`.
+   */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
    * Runs a dead letter, a raw body or an event as if the service had sent it: with the same handlers,
-   * keys, leases, limits and outcomes, but without signature, replay check and deadline. For what you
-   * trust only: no adapter passes a request on to it.
+   * keys, leases, limits and outcomes, but without signature, replay check and deadline. Pass only what
+   * you trust. No adapter passes a request to this method.
    *
-   * With a queue, the delivery is enqueued, and a queue that has the event already drops it: redrive
-   * the dead jobs of a queue with the queue itself.
+   * With a queue, the delivery is enqueued. A queue that already has the event drops it, so use the
+   * queue itself to redrive its dead jobs.
    * @throws WebhookError `invalid-options`; every other failure is an outcome
    * @example
    * const { outcome } = await receiver.deliver({ eventName: 'call:completed', callId: 'c1' });
    */
   deliver(input: DeliverInput, options?: DeliverOptions): Promise<Outcome>;
   /**
-   * Whether deliveries can be accepted now, for a readiness probe: store and queue answer within
-   * `storeTimeout`, the secret provider works, and fewer than `maxInFlight` are running. Never rejects.
+   * Checks whether deliveries can be accepted now, for a readiness probe: the store and the queue
+   * answer within `storeTimeout`, the secret provider works, and fewer than `maxInFlight` deliveries
+   * are being handled. The promise never rejects.
    */
   health(): Promise<Health>;
   /**
-   * Stops accepting deliveries (503), waits for running handlers, releases the leases of unfinished
-   * ones, ends the removal of expired dead letters, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the
-   * store does not answer. Stores and queues that were passed in stay open: close them afterwards.
-   * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
-   * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
-   *   ok any more, so that a load balancer finds out first; 0 by default
+   * Stops accepting deliveries (503), waits for running handlers, releases the leases of those that
+   * have not finished, stops the removal of expired dead letters, and writes the rest of the outcome
+   * log. It ends within `delayMs`, `graceMs` and one second, even if the store does not answer. Stores
+   * and queues that were passed in stay open: close them afterwards.
+   * @param options `graceMs`: milliseconds to wait for handlers, 10,000 by default. `delayMs`:
+   *   milliseconds for which deliveries are still accepted after `health()` has stopped being ok, so
+   *   that a load balancer can stop sending requests first; 0 by default
    */
   close(options?: { graceMs?: number; delayMs?: number }): Promise<void>;
 }
 
 /**
- * Creates a receiver: it verifies deliveries, rejects replays and duplicates, and runs the handlers.
- * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * Creates a receiver, which verifies deliveries, rejects replays, recognizes duplicates, and runs your
+ * handlers. Use it directly if your framework has no adapter.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, whose message says what to do
  * @example
  * const receiver = createReceiver({
  *   secret: [process.env.CALL_WEBHOOK_SECRET, process.env.RECORDING_WEBHOOK_SECRET],

@@ -8,19 +8,20 @@ import { createReceiver, type Receiver } from './receiver.ts';
 import type { Logger } from './report/logger.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
-/** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */
+/** A handler for servers that use fetch's `Request` and `Response`, together with its receiver. */
 export interface WebHandler {
   /**
-   * @param extras the logger of this request, and what keeps a serverless function alive. Hosts may pass
-   *   anything else here: only a `log` and a `waitUntil` of the right kind are used.
+   * @param extras the logger of this request, and a `waitUntil` that keeps a serverless function alive.
+   *   Hosts may pass any other object here: only a `log` and a `waitUntil` of the right kind are used.
    */
   (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>): Promise<Response>;
+  /** The receiver of this handler. */
   readonly receiver: Receiver;
 }
 
 /**
- * Creates a handler for servers that use fetch's `Request` and `Response`: Hono, SvelteKit, Remix,
- * Bun, Deno, Workers.
+ * Creates a handler for servers that use fetch's `Request` and `Response`: Hono, SvelteKit, Remix, Bun,
+ * Deno, Workers.
  * @throws WebhookError `invalid-options` or `invalid-secret`
  * @example
  * const hook = createWebHandler({ secret, on: { 'call:completed': async (event) => { … } } });
@@ -34,7 +35,10 @@ export function createWebHandler<
   return webHandler(createReceiver(options));
 }
 
-/** The same for a receiver that you created. */
+/**
+ * Creates a handler for servers that use fetch's `Request` and `Response` from a receiver that you
+ * created.
+ */
 export function webHandler(receiver: Receiver): WebHandler {
   const respond = async (request: Request, extras: unknown) => {
     const { method, url, headers } = request;

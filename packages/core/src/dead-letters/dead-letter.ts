@@ -5,36 +5,50 @@ import type { ExpiringLetters } from '../removal.ts';
 import { createRedactor } from '../report/redact.ts';
 import { errorText, redactedCopy, shortFrames } from '../report/error-text.ts';
 
-/** A delivery that failed for good, with all that is needed to run it again. */
+/** A delivery that failed for good, with everything that is needed to run it again. */
 export interface DeadLetter {
-  /** Set if it is a stored letter that was redriven and failed again. */
+  /** The id of the stored letter, if this is a letter that was redriven and failed again. */
   id?: string;
-  /** Its handler failed `maxAttempts` times (jobs: `maxRuns` times), or its payload can never be handled. */
+  /**
+   * Why the event was given up: `handler-failed`, its handler failed `maxAttempts` times (in a queue
+   * worker: `maxRuns` times), or `invalid-payload`, its payload can never be handled.
+   */
   reason: 'handler-failed' | 'invalid-payload';
-  /** Whose event it is. Absent in a receiver without the option `tenant`. */
+  /** The tenant that the event belongs to. It is absent in a receiver without the option `tenant`. */
   tenant?: string;
   /** The raw body, byte for byte. It may contain personal data. */
   rawBody: Uint8Array;
+  /** The webhook id of the last delivery of the event. */
   webhookId: string;
-  /** When the last attempt was signed. */
+  /** The time at which the service signed that delivery. */
   timestamp: Date;
+  /**
+   * The name of the event, such as `call:completed`. It is absent if the body could not be parsed, and
+   * for a custom payload.
+   */
   eventName?: string;
+  /** The id of the call, if the body has one. */
   callId?: string;
-  /** The idempotency key of the event. */
+  /** The idempotency key of the event, if it has one. */
   key?: string;
-  /** How often it was run. */
+  /** The number of attempts that were made. */
   attempt: number;
-  /** When the last attempt failed. */
+  /** The time at which the last attempt failed. */
   failedAt: Date;
-  /** Where the last attempt came from. */
+  /** Where the delivery of the last attempt came from. */
   source: DeliverySource;
-  /** What the handler threw, unchanged, or a `WebhookError`. It may contain personal data. */
+  /**
+   * What the handler threw, unchanged, or a `WebhookError`. It may contain personal data and secrets.
+   */
   error: unknown;
-  /** The error as text, without personal data and secrets. */
+  /**
+   * The error as text. Personal data and secrets are removed as far as the standard redaction finds
+   * them.
+   */
   errorText: string;
   /**
-   * The first frames of the error's stack, redacted: at most 8 lines and 1,000 characters. Absent for an
-   * invalid payload, and for what was thrown without a stack.
+   * The first frames of the error's stack, redacted: at most 8 lines and 1,000 characters. It is absent
+   * for an invalid payload, and if what was thrown has no stack.
    */
   errorStack?: string;
 }

@@ -16,16 +16,18 @@ import {
   withBody,
 } from './record.ts';
 
-/** Options of `memoryDeadLetters`. */
+/** The options of `memoryDeadLetters`. */
 export interface MemoryDeadLettersOptions {
   /**
-   * How many letters are kept: 1 to 1,000,000, 10,000 by default. When it is full, it takes no more,
-   * and the deliveries are retried: none is thrown away for a newer one.
+   * The maximum number of letters: 1 to 1,000,000, by default 10,000. When the limit is reached, new
+   * letters are refused and their deliveries are retried. A stored letter is never thrown away for a
+   * newer one.
    */
   maxLetters?: number | undefined;
   /**
-   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
-   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   * How long a letter is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10 years.
+   * By default, letters are kept until they are redriven or removed. The receiver or the worker that
+   * has these dead letters removes the expired ones.
    */
   keepFor?: number | undefined;
   /** A clock for tests, in milliseconds; `performance.now` by default. */
@@ -44,8 +46,8 @@ const rules = () => ({
 });
 
 /**
- * Keeps dead letters in the memory of this process: for tests, and for receivers that may forget
- * them at a restart.
+ * Creates a dead-letter store in the memory of this process: for tests, and for receivers that may lose
+ * their dead letters at a restart. A receiver warns about it in production.
  * @throws WebhookError `invalid-options`
  * @example
  * const deadLetters = memoryDeadLetters();

@@ -13,36 +13,41 @@ export const DEFAULT_FIELD_NAMES = {
 } as const;
 
 /**
- * Your own names for some of the seven fields: `{ calledNumber: 'dialedNumber' }`. `undefined` says
- * that there is no such field. Names that are left out keep their defaults, which are guesses.
+ * Your names for some of the seven fields, such as `{ calledNumber: 'dialedNumber' }`. Names that are
+ * left out keep their defaults, which are guesses, since the service does not document them.
+ * `undefined` says that there is no such field.
  */
 export type FieldNames = { [Meaning in keyof typeof DEFAULT_FIELD_NAMES]?: string | undefined };
 
 /**
- * The seven fields by meaning. Times are `Date`s: they are sent as epoch milliseconds or in ISO 8601.
- * A field that is missing or has another type is `undefined`.
+ * The seven fields of a call that the spec describes by meaning, without naming them ("Call webhook
+ * body"). A field that is missing or has another type is `undefined`. Times may be sent as epoch
+ * milliseconds or in ISO 8601.
  */
 export interface CallDetails {
-  /** The service user who placed the call. */
+  /** The user of the service who placed the call. */
   placedBy: string | undefined;
-  /** When the call record was created. */
+  /** The time at which the call record was created. */
   createdAt: Date | undefined;
-  /** The number that was called. */
+  /** The phone number that was called. */
   calledNumber: string | undefined;
-  /** The email address of the person called, if known. */
+  /** The email address of the person who was called, if the service knows it. */
   calledEmail: string | undefined;
-  /** The name of the person called, if known. */
+  /** The name of the person who was called, if the service knows it. */
   calledName: string | undefined;
-  /** When the call was dialed. */
+  /** The time at which the call was dialed. */
   dialedAt: Date | undefined;
-  /** When the call ended; only on `call:completed`. */
+  /** The time at which the call ended. Only `call:completed` has it. */
   endedAt: Date | undefined;
 }
 
 /**
- * Reads the details of a call by meaning (spec, "Call webhook body"). Never throws.
- * @param fieldNames names that differ from `DEFAULT_FIELD_NAMES`
- * @example callDetails(event, { calledNumber: 'dialedNumber' }).calledNumber
+ * Reads the seven fields of a call that the spec describes without naming them ("Call webhook body").
+ * It never throws. Handlers have the result as `context.call`.
+ * @param event the body of the event
+ * @param fieldNames names that differ from the default ones
+ * @example
+ * callDetails(event, { calledNumber: 'dialedNumber' }).calledNumber
  */
 export function callDetails(event: object, fieldNames: FieldNames = {}): CallDetails {
   const field = (meaning: keyof CallDetails): unknown => {

@@ -9,38 +9,47 @@ const anyObject: z.ZodMiniType<Record<string, unknown>> = z.object({});
 
 const startedFields = {
   eventName: z.literal('call:started'),
-  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  /** Links the events of one call. It is the `_id` of the record in `GET /v1/calls`. */
   callId: z.optional(z.string()),
   /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber: z.optional(anyObject),
 };
 const completedFields = {
   eventName: z.literal('call:completed'),
-  /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
+  /**
+   * Links the events of one call. It is the `_id` of the record in `GET /v1/calls`. Older deliveries do
+   * not have it.
+   */
   callId: z.optional(z.string()),
   /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber: z.optional(anyObject),
 };
 const recordingFields = {
   eventName: z.literal('call:recording-available'),
-  /** `<callId>:recording-available` */
+  /** Identifies the event. It has the form `<callId>:recording-available`. */
   eventId: z.optional(z.string()),
+  /** Links the events of one call. It is the `_id` of the record in `GET /v1/calls`. */
   callId: z.optional(z.string()),
+  /** The id of a user of the service. */
   userId: z.optional(z.string()),
+  /** The id of the workspace of the service. */
   workspaceId: z.optional(z.string()),
-  /** ISO 8601 with milliseconds, UTC. */
+  /** The time at which the recording started: ISO 8601 with milliseconds, in UTC. */
   recordingStartedAt: z.optional(z.string()),
-  /** Seconds. */
+  /** The length of the recording in seconds. */
   recordingDurationSeconds: z.optional(z.number()),
-  /** ISO 8601 with milliseconds, UTC. */
+  /** The time of the event: ISO 8601 with milliseconds, in UTC. */
   occurredAt: z.optional(z.string()),
-  /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
+  /**
+   * The URL of the recording: `{base_url}/v1/calls/<callId>/recording`. Download it with
+   * `@call-webhooks/client`, which sends your API token only to the origin that you configured.
+   */
   recordingUrl: z.optional(z.string()),
 };
 
 /**
- * Each event as handlers get it. The schemas are for checks: what zod makes of an event has no other
- * fields.
+ * The zod schemas of the service's events, as handlers get them. They are meant for checks: parsing an
+ * event with one drops every other field.
  */
 export const EVENT_SCHEMAS: {
   readonly 'call:started': z.ZodMiniObject<typeof startedFields>;
@@ -63,42 +72,49 @@ const FIELDS: Record<keyof typeof EVENT_SCHEMAS, [name: string, type: z.ZodMiniT
 // signature, with which a misspelt field would compile.
 
 /**
- * `call:started`: a call placed with the dialer starts.
+ * `call:started`: a call that was placed with the dialer has started.
  *
- * The spec describes seven more fields by meaning but does not name them: read them from
- * `context.call`. A field that is missing, `null` or of an unexpected type is `undefined`.
- * `context.payload` has all fields as they were sent.
+ * The spec describes seven more fields by meaning, without naming them. Read them from `context.call`.
+ * A field that is missing, `null` or of an unexpected type is `undefined`. `context.payload` has all
+ * fields as they were sent.
  */
 export type CallStartedEvent = z.output<(typeof EVENT_SCHEMAS)['call:started']>;
 
-/** `call:completed`: a call ended and was logged. Otherwise like `CallStartedEvent`. */
+/**
+ * `call:completed`: a call has ended and was logged.
+ *
+ * The spec describes seven more fields by meaning, without naming them. Read them from `context.call`.
+ * A field that is missing, `null` or of an unexpected type is `undefined`. `context.payload` has all
+ * fields as they were sent.
+ */
 export type CallCompletedEvent = z.output<(typeof EVENT_SCHEMAS)['call:completed']>;
 
 /**
  * `call:recording-available`: the recording of a call can be downloaded. It often arrives before
- * `call:completed`, and carries no personal details.
+ * `call:completed`, and contains no personal details.
  *
- * At least one of `eventId` and `callId` is there. Any other field that is missing, `null` or of an
+ * At least one of `eventId` and `callId` is present. Any other field that is missing, `null` or of an
  * unexpected type is `undefined`.
  */
 export type CallRecordingAvailableEvent = z.output<
   (typeof EVENT_SCHEMAS)['call:recording-available']
 >;
 
-/** The events of the service by name. The option `events` adds to them. */
+/** The types of the service's events by name. The option `events` adds further ones. */
 export interface CallEventMap {
   'call:started': CallStartedEvent;
   'call:completed': CallCompletedEvent;
   'call:recording-available': CallRecordingAvailableEvent;
 }
 
-/** A verified event whose name is neither the service's nor in the option `events`. */
+/** A verified event whose name is neither one of the service's nor in the option `events`. */
 export interface UnknownEvent {
+  /** The name of the event, as the body has it. */
   eventName: string;
   [field: string]: unknown;
 }
 
-/** The names of the service's events. */
+/** The names of the service's three events. */
 export const EVENT_NAMES = [
   'call:started',
   'call:completed',
@@ -126,13 +142,14 @@ const KINDS = new Set(['event', 'custom', 'webhook-id', 'tenant']);
 const RECORDING_ID = /^([^:]+):recording-available$/;
 
 /**
- * The idempotency key of an event: use it to make an effect happen exactly once.
+ * Returns the idempotency key of an event, which is the same for all deliveries of it. Handlers have it
+ * as `context.key`.
  *
- * It is `callId` and `eventName` for `call:started` and `call:completed`, and `eventId` for
- * `call:recording-available` (spec, "Events", rules 2 and 3). Of an event that is not in the spec, it is
- * made of its name and its `eventId`. Keys of different kinds never meet.
- * @returns `undefined` if these fields are missing, or if the key would have more than 4,000 characters.
- *   Such an event cannot be told from another, and is handled each time it arrives.
+ * It consists of `callId` and `eventName` for `call:started` and `call:completed`, and is `eventId` for
+ * `call:recording-available` (spec, "Events", rules 2 and 3). For an event that is not in the spec, it
+ * consists of its name and its `eventId`. Keys of different kinds are never equal.
+ * @returns `undefined` if these fields are missing, or if the key would be longer than 4,000
+ *   characters. Such an event cannot be told from another one, and is handled each time it arrives.
  * @example
  * eventKey({ eventName: 'call:started', callId: 'c1' }); // 'c1:call:started'
  */

@@ -6,15 +6,16 @@ import { callDetails, DEFAULT_FIELD_NAMES, type FieldNames } from './call-detail
 
 const MAX_NAMES = 50;
 
-/** An event whose details were not found under the names of `fieldNames`. */
+/** An event whose call details were not found under the names in `fieldNames`. */
 export interface UnknownFields {
+  /** The name of the event. */
   eventName: string;
   /**
    * The names of fields that its body had, without values: at most 50, and only those that look like
-   * names of fields (`recipientName`, `to_number`). Another key may be the name of a person.
+   * field names (`recipientName`, `to_number`), because another key may be personal data.
    */
   fields: string[];
-  /** How many more keys the body had. Absent if there were no others. */
+  /** The number of further keys that the body had. It is absent if there were none. */
   others?: number;
 }
 

@@ -7,14 +7,18 @@ import type { FieldNames } from './call-details.ts';
 import type { CallEventMap, UnknownEvent } from './events.ts';
 import type { OutputOf, StandardSchema } from './schema.ts';
 
-/** Runs the handler, with the layers of `around` that are inside of this one. It runs once. */
+/**
+ * Runs the handler, together with the layers of `around` that are inside this one. Further calls return
+ * the promise of the first one.
+ */
 export type Run = () => Promise<unknown>;
 
 /**
- * Wraps each run of a handler: for spans, `AsyncLocalStorage`, a tenant's connection, timing.
+ * A function that wraps each run of a handler, for spans, `AsyncLocalStorage`, timing, or the database
+ * connection of a tenant. It has to call `run`, and should await it.
  *
- * The attempt fails if the handler fails, even if the layer catches the error, if the layer itself
- * throws, and if it ends without having called `run`. It lasts until both have ended.
+ * The attempt fails if the handler fails, even if this function catches the error; if this function
+ * throws; and if it ends without having called `run`. The attempt lasts until both have ended.
  * @example
  * around: (run, event, context) => storage.run({ key: context.key }, run)
  */
@@ -52,23 +56,30 @@ const wrap =
     }
   };
 
-/** Schemas (zod, valibot, arktype …) of further events, by event name. */
+/**
+ * Schemas (zod, valibot, arktype and others that implement Standard Schema) of events that this package
+ * does not know, by event name.
+ */
 export type ExtraEvents = Record<string, StandardSchema>;
 
-/** The service's events and the extra ones, by name. */
+/** The events of the service and those of the option `events`, by name. */
 export type EventsWith<Extra extends ExtraEvents> = CallEventMap & {
   [Name in keyof Extra]: OutputOf<Extra[Name]>;
 };
 
-/** One handler for each event name. An unknown name does not compile, and throws at start-up. */
+/**
+ * Your handlers by event name, one for each event. An unknown name does not compile, and throws
+ * `invalid-options` at start-up.
+ */
 export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> = {
   [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name], Context> | undefined;
 };
 
 /**
- * Handlers in a file of their own: their events and contexts get their types as they do in the
- * options. `{ … } satisfies Handlers` does the same without a call.
- * @param _options `events` are the schemas of further events, as in the options of the receiver
+ * Declares handlers in a separate file. Their parameters get the same types as in the options of a
+ * receiver. `{ … } satisfies Handlers` does the same without a call.
+ * @param handlers your handlers by event name; they are returned unchanged
+ * @param _options `events`: the schemas of further events, as in the options of the receiver
  * @example
  * export const handlers = defineHandlers({
  *   'call:completed': async (event, { call }) => { … },
@@ -81,44 +92,67 @@ export const defineHandlers = <Extra extends ExtraEvents = {}>(
   _options?: { events?: Extra | undefined },
 ): Handlers<Extra> => handlers;
 
-/** For an action with a custom payload, whose body has no `eventName` (spec, "Call webhook body"). */
+/**
+ * The handler of an action with a custom payload, whose body has no `eventName` (spec, "Call webhook
+ * body").
+ */
 export interface CustomPayload<
   Schema extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 > {
-  /** Without a schema, the payload is passed on as it is and has the type `unknown`. */
+  /**
+   * The schema of the payload. Without it, the payload is passed on as it is, with the type `unknown`.
+   */
   schema?: Schema | undefined;
-  /** The idempotency key of a payload. Without one, each delivery of it is handled. */
+  /**
+   * Returns the idempotency key of a payload: a text of 1 to 4,000 characters, or `undefined`. A
+   * payload without a key is handled each time it is delivered.
+   */
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;
+  /** Handles one payload. */
   handle: Handler<OutputOf<Schema>, Context>;
 }
 
-/** Which handler gets which event. */
+/** The options that say which handler gets which event. */
 export interface RouteOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 > {
-  /** Your handlers by event name. */
+  /** Your handlers by event name. An event without a handler goes to `onUnhandled`. */
   // NoInfer: otherwise a misspelt name would be taken for an extra event.
   on?: Handlers<NoInfer<Extra>, Context> | undefined;
-  /** Schemas of events that this package does not know, by event name. */
+  /**
+   * Schemas of events that this package does not know, by event name. They give the handlers in `on`
+   * their types. There are none by default.
+   */
   events?: Extra | undefined;
-  /** The handler of custom payloads. */
+  /**
+   * The handler of custom payloads, whose body has no `eventName`. Without it, they go to
+   * `onUnhandled`.
+   */
   custom?: CustomPayload<Custom, Context> | undefined;
   /**
-   * Whether the issues of your schemas have their messages, in log lines and outcomes as well;
-   * `false` by default. They may quote the payload, which is personal data.
+   * Whether the issues of your schemas include their messages, in outcomes and in log lines; `false` by
+   * default. The messages may quote the payload, which is personal data.
    */
   includeSchemaValues?: boolean | undefined;
   /**
-   * Handles each verified delivery that has no other handler. As with `on`, its outcome is `handled`,
-   * and the delivery is retried if this throws. Without it, such a delivery is `ignored`.
+   * Handles each verified delivery that has no other handler. As with `on`, the outcome is `handled`,
+   * and the delivery is retried if this function throws. Without it, such a delivery is acknowledged as
+   * `ignored`.
    */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
-  /** Wraps each run of a handler; the first of a list is the outermost. @see Around */
+  /**
+   * A function, or a list of functions, that wraps each run of a handler. The first of a list is the
+   * outermost. There is none by default.
+   * @see Around
+   */
   around?: Around | readonly Around[] | undefined;
-  /** The names of the seven fields that the spec does not name, for `context.call`. */
+  /**
+   * The names of the seven fields that `context.call` reads, where they differ from the default ones.
+   * @see FieldNames
+   */
   fieldNames?: FieldNames | undefined;
 }
 

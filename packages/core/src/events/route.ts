@@ -199,14 +199,19 @@ function invalidPayload(error: unknown): WebhookError {
   throw error;
 }
 
-/** What `oneAtATime` groups by: the payload that the handler gets. */
+/** What the function `oneAtATime` gets: the payload as the handler gets it. */
 export interface GroupedEvent {
   eventName?: string | undefined;
   callId?: string | null | undefined;
   [field: string]: unknown;
 }
 
-/** `true` groups by `callId`. A function gives an event's group, or nothing for an event of no group. */
+/**
+ * How events are grouped of which one at a time may run. `true` groups them by `callId`. A function
+ * returns the group of an event as text, or `undefined` for an event that may always run.
+ * @example
+ * oneAtATime: ({ customerId }) => String(customerId)
+ */
 export type OneAtATime = true | ((event: GroupedEvent) => string | null | undefined);
 
 /**

@@ -20,7 +20,7 @@ export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** The type of a schema's values after validation. */
+/** The type of the values that a schema returns after validation. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
 
 export interface SchemaIssue {

@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.ts';
 import { describeError } from '../report/error-text.ts';
 
-/** Request headers as fetch has them, or as Node has them (a plain record). */
+/** Request headers: fetch's `Headers`, or a plain record as Node has it. */
 export type HeadersLike =
   Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -59,17 +59,17 @@ export function headerValue(
   return undefined;
 }
 
-/** The limits for reading a body. */
+/** The limits within which an adapter reads the body. */
 export interface BodyLimits {
-  /** Bytes. */
+  /** The maximum size of the body, in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds. */
+  /** The maximum time for the whole body to arrive, in milliseconds. */
   readonly bodyTimeout: number;
 }
 
 /**
- * How an adapter reads the raw body. The receiver calls it once the method and the encoding are
- * checked. It rejects with a `WebhookError`: `body-too-large`, `body-timeout` or
+ * How an adapter reads the raw body. The receiver calls this function after it has checked the method
+ * and the encoding. Its promise rejects with a `WebhookError`: `body-too-large`, `body-timeout` or
  * `body-already-parsed`.
  */
 export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
@@ -138,15 +138,18 @@ function isTooLarge(error: unknown): boolean {
 export const bodyTimedOut = (timeout: number) =>
   incomplete(`bodyTimeout, ${String(timeout)} ms, is over`);
 
-/** What `tenant` gets to see of a request: the same in every framework. Nothing of it is verified. */
+/**
+ * What the option `tenant` sees of a request. It is the same in every framework. Nothing of it is
+ * verified.
+ */
 export interface TenantRequest {
-  /** The path as it was sent, percent-encoded and without the query: `'/hooks/acme'`. */
+  /** The path as it was sent, percent-encoded and without the query, such as `'/hooks/acme'`. */
   readonly path: string;
-  /** The query of the URL. */
+  /** The query parameters of the URL. */
   readonly query: URLSearchParams;
-  /** The `host` header in lower case, with its port if it has one; `''` if there is none. */
+  /** The `host` header in lower case, with its port if it has one; `''` if there is no such header. */
   readonly host: string;
-  /** The headers by their names in lower case. Several values are joined with a comma. */
+  /** The headers, with lower-case names. Several values of one header are joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 

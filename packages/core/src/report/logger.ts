@@ -3,8 +3,9 @@ import { escaped, oneLine } from './visible.ts';
 
 /**
  * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
- * and bunyan do. One that has a method `log`, as winston and Nest's have, or `appendKeys`, as Powertools
- * has, gets the message first. Wrap any other that takes it first. What a logger throws is ignored.
+ * and bunyan do. A logger that has a method `log` (winston, Nest) or `appendKeys` (Powertools) gets the
+ * message first. Wrap any other logger that takes the message first. Errors that the logger throws are
+ * ignored.
  * @example
  * const logger: Logger = {
  *   warn: (fields, message) => logTape.warn(message, fields),
@@ -12,9 +13,13 @@ import { escaped, oneLine } from './visible.ts';
  * };
  */
 export interface Logger {
+  /** Writes details for debugging. Without this method, they are dropped. */
   debug?(fields: object, message: string): unknown;
+  /** Writes normal events, such as the start of a shutdown. Without this method, they are dropped. */
   info?(fields: object, message: string): unknown;
+  /** Writes what needs attention, such as a failed attempt that will be retried. */
   warn(fields: object, message: string): unknown;
+  /** Writes failures. */
   error(fields: object, message: string): unknown;
 }
 
@@ -25,8 +30,8 @@ export interface LogMethod {
 }
 
 /**
- * What handlers log with. A logger of pino or Fastify is passed on as it is. Of others, `debug` and
- * `info` do nothing if they are missing.
+ * The logger that handlers have as `context.log`. A pino or Fastify logger is passed on as it is. For
+ * other loggers, `debug` and `info` do nothing if the logger lacks them.
  */
 export interface HandlerLogger {
   readonly debug: LogMethod;

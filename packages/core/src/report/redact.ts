@@ -6,12 +6,13 @@ import { deliveredBody, GAP, MAX_TEXT, NO_VALUES, OVERLAP, valuesOf } from './de
 import type { Values } from './delivered.ts';
 
 /**
- * What is removed from the texts of errors before they are logged.
+ * What is removed from error texts before they are logged.
  *
- * - `'standard'`: the texts of the delivery and, by their form, secrets, e-mail addresses and phone numbers.
- * - `'off'`: nothing.
- * - A function gets each text, and the event if it is known, and returns what is logged. If it throws,
- *   the text is withheld.
+ * - `'standard'`: values that occur in the delivery and, recognized by their form, secrets, email
+ *   addresses and phone numbers
+ * - `'off'`: nothing
+ * - a function that gets each text, and the event if it is known, and returns the text to log; if it
+ *   throws, the text is withheld
  */
 export type Redact = 'standard' | 'off' | ((text: string, event: unknown) => string);
 

@@ -26,43 +26,46 @@ import { createRedactor, type Ids, type Redact, withRedactedIds } from './redact
 import { UnhandledNames } from './unhandled.ts';
 
 /**
- * Where and when an error happened. It contains no personal data.
- *
- * No interface, so that trackers can take it as a `Record<string, unknown>`.
+ * What is known about the delivery whose error `onError` gets. It contains no personal data. It is a
+ * type alias, so that error trackers can take it as a `Record<string, unknown>`.
  */
 export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
   /** The outcome of the attempt. */
   code: OutcomeCode;
-  /** What failed. */
+  /**
+   * What failed: your handler, a schema, the store, the queue, the secret provider, `deadLetter`, or a
+   * hook.
+   */
   source: ErrorSource;
   /**
-   * Whether it was the last attempt: the event goes to `deadLetter`, or its worker gives up. If
-   * `deadLetter` fails, the event is run again all the same.
+   * Whether it was the last attempt, after which the event goes to `deadLetter` or the worker gives up.
+   * If `deadLetter` fails, the event is run again nevertheless.
    */
   lastAttempt: boolean;
-  /** Whether the service got its response (`deadline`) before the error. */
+  /** Whether the service had already received its response (`deadline`) when the error happened. */
   late: boolean;
-  /** Whether it happened in a queue's worker. */
+  /** Whether the error happened in a queue worker. */
   queued: boolean;
 };
 
-/** Takes an error as it was thrown, with its `cause`. */
+/** Gets an error as it was thrown, including its `cause`, and what is known about its delivery. */
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 
 /**
- * Hooks that are told of outcomes and errors. What they throw changes nothing; the logger is told of it
- * at most once in 10 s.
+ * Hooks that are called with outcomes and errors. A hook that throws changes no response; the failure
+ * is logged at most once every 10 s.
  */
 export interface ReportingHooks {
   /**
-   * Called with the original error of each failed attempt, for an error tracker; also with what a
-   * handler threw after its transaction was committed, with a `completeIn` that came too late, and with
-   * errors of `waitUntil`. The error may contain personal data.
+   * Called with the original error of each failed attempt, for an error tracker. It is also called with
+   * errors that a handler throws after its transaction was committed, with a `completeIn` that came too
+   * late, and with errors of `waitUntil`. The error may contain personal data and secrets. There is
+   * none by default.
    */
   onError?: ErrorHook | undefined;
   /**
-   * Called with every outcome, for metrics. A delivery that misses its deadline has a second outcome,
-   * with `late: true`: leave those out to count deliveries.
+   * Called with every outcome, for metrics. A delivery that misses its deadline has a second outcome
+   * with `late: true`: leave it out to count deliveries. There is none by default.
    */
   onOutcome?: ((outcome: Outcome) => unknown) | undefined;
 }

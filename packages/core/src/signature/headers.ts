@@ -1,7 +1,10 @@
 import { invalidOptions, WebhookError } from '../errors.ts';
 import { type HeadersLike, headerValue } from '../http/request.ts';
 
-/** The names of the three headers: a prefix (`'X-Service'`), or each name. */
+/**
+ * The names of the three signature headers: a prefix, such as `'X-Service'`, or the name of each
+ * header.
+ */
 export type HeaderPrefix = string | { id: string; timestamp: string; signature: string };
 
 export type HeaderNames = Readonly<Exclude<HeaderPrefix, string>>;

@@ -17,23 +17,33 @@ import {
   type Secret,
 } from './secrets.ts';
 
-/** What a provider is asked for. */
+/** What a secret provider is asked for. */
 export interface SecretRequest {
-  /** Whose secrets are wanted: a name that anybody can send. Absent without the option `tenant`. */
+  /**
+   * The tenant whose secrets are wanted. Anyone can send any name. It is absent without the option
+   * `tenant`.
+   */
   tenant: string;
-  /** Not verified yet: use it only for logging. */
+  /** The webhook id of the delivery. It is not verified yet, so use it only for logging. */
   webhookId: string;
-  /** `true` if the cached secrets are out of date or matched nothing. */
+  /** `true` if the cached secrets are out of date, or if none of them matched. */
   refresh: boolean;
 }
 
-/** Secrets, or nothing (also an empty list) for a tenant that does not exist. */
+/**
+ * The secrets that a provider returns. `undefined`, `null` and an empty list mean that the tenant does
+ * not exist.
+ */
 export type ProvidedSecret = Secret | null | undefined;
 
 /**
- * Returns the valid secrets, for instance from a secrets manager. The result is cached for five
- * minutes; with the option `tenant`, for each tenant. When no cached secret matches a delivery, the
- * provider is called again with `refresh: true`, so a rotation needs no restart.
+ * Returns the secrets that are valid now, for example from a secrets manager. The result is cached for
+ * five minutes, for each tenant if there are tenants. If no cached secret matches a delivery, the
+ * provider is called again with `refresh: true`, at most every 5 s, so that a rotation needs no
+ * restart. A call that takes longer than 4 s has failed: while no secrets are cached, deliveries are
+ * then answered 503 `secret-unavailable`.
+ * @example
+ * secret: async () => parseSecretFile(await readFile('/run/secrets/webhooks', 'utf8'))
  */
 export type SecretProvider = (request: SecretRequest) => ProvidedSecret | Promise<ProvidedSecret>;
 
@@ -199,12 +209,12 @@ function providerFailed(thrown: unknown): WebhookError {
 }
 
 /**
- * Names the tenant that a request is for, from its path, host or headers. It is called for every
- * request, before anything is verified, and must not wait.
+ * Names the tenant of a request, from its path, host or headers. It is called for every request, before
+ * anything is verified, and must return at once.
  *
- * `undefined`, `null` and texts that can be no name (they have 1 to 128 printable characters) mean
- * that there is no such tenant: the request is answered as a forgery, 401. If it throws, or returns
- * anything else, that is taken for a bug of yours: 503 `secret-unavailable`.
+ * `undefined`, `null` and a text that cannot be a name (1 to 128 printable characters) mean that there
+ * is no such tenant, and the request is answered 401, like a forgery. If the function throws or returns
+ * anything else, the response is 503 `secret-unavailable`.
  * @example
  * tenant: ({ path }) => path.split('/')[2] // of /hooks/acme
  */

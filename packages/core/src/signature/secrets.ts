@@ -14,24 +14,27 @@ const ONLY =
 // Not `\s`: a no-break space or a byte order mark is named instead, since nobody sees it.
 const SEPARATORS = /[ \t\r\n\f\v,]+/;
 
-/** A signing secret, `whsec_…`, with a name that may be logged. */
+/** A signing secret, `whsec_…`, with an id that may be logged. */
 export interface NamedSecret {
   /**
-   * What logs, health and the console call the secret. It stays the same when the secret is rotated. It
-   * must not look like a fingerprint: `secret-` and eight hexadecimal digits.
+   * The name of the secret in log lines, health and the console. Keep it when the secret is rotated. It
+   * must not look like a fingerprint (`secret-` and eight hexadecimal digits).
    */
   readonly id: string;
-  /** `undefined` (an unset variable of the environment) compiles, and is refused at start-up. */
+  /**
+   * The secret, `whsec_…`. `undefined`, as from an unset environment variable, compiles, and throws
+   * `invalid-secret` at start-up.
+   */
   readonly secret: string | undefined;
 }
 
 /**
- * One secret, or all that are valid now: one for each action, or old and new during a rotation. A text
- * may hold several, separated by commas, white space or lines. `undefined` in a list is a secret that
- * is missing, which is refused at start-up.
+ * One signing secret, or all that are valid now: one for each webhook action, or the old and the new
+ * one during a rotation. A text may contain several secrets, separated by commas or white space.
+ * `undefined` in a list is a missing secret, and throws `invalid-secret` at start-up.
  *
- * A secret without a name is called `secret-` and a fingerprint of eight hexadecimal digits, which
- * nobody can turn back into the secret.
+ * A secret without an id is named by its fingerprint, `secret-` and eight hexadecimal digits, from
+ * which nobody can compute the secret.
  */
 export type Secret = string | NamedSecret | readonly (string | NamedSecret | undefined)[];
 

@@ -108,38 +108,45 @@ function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number
   );
 }
 
-/** The headers of a delivery, and how old it may be. */
+/** The names of the signature headers, the allowed clock skew, and the clock. */
 export interface SignatureOptions {
-  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
+  /**
+   * The prefix of the signature headers `<prefix>-Webhook-Id`, `<prefix>-Timestamp` and
+   * `<prefix>-Signature`, or the three names. It is `'X-Service'` by default.
+   */
   headerPrefix?: HeaderPrefix | undefined;
-  /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
+  /**
+   * The allowed clock skew in seconds, in both directions: 1 to 86,400, by default 300 (spec,
+   * "Limits"). A delivery whose timestamp differs more is answered 401.
+   */
   toleranceSeconds?: number | undefined;
-  /** The clock; milliseconds since the epoch, `Date.now` by default. */
+  /** The clock, in milliseconds since the epoch; `Date.now` by default. */
   now?: (() => number) | undefined;
 }
 
-/** How a delivery is verified. */
+/** The options of `verify`. */
 export interface VerifyOptions extends SignatureOptions {
   /**
-   * One signing secret, or several of which any may match. `undefined` (an unset variable of the
-   * environment) compiles, and throws.
+   * One signing secret, or several, any of which may match. `undefined`, as from an unset environment
+   * variable, compiles, and throws `invalid-secret`.
    */
   secret: Secret | undefined;
 }
 
-/** What is known about a verified delivery. */
+/** What is known about a delivery once it is verified. */
 export interface Verified {
+  /** The id of the delivery. */
   webhookId: string;
-  /** When this attempt was signed. */
+  /** The time at which the service signed this delivery. */
   timestamp: Date;
   /** The `id` of the secret that matched. */
   secretId: string;
 }
 
 /**
- * Verifies the signature of one delivery, and nothing else: it neither rejects replays nor parses
- * the body. `createReceiver` does all of it.
- * @param delivery the headers, and the raw body exactly as received
+ * Verifies the signature of one delivery, and nothing else: it neither rejects replays nor parses the
+ * body. `createReceiver` does all of it.
+ * @param delivery the headers, and the raw body exactly as it was received
  * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance` or
  *   `signature-mismatch`; `invalid-secret` or `invalid-options` for wrong options;
  *   `body-already-parsed` if `body` is not bytes
@@ -163,23 +170,26 @@ export async function verify(
   return { webhookId, timestamp: new Date(timestamp * 1000), secretId };
 }
 
-/** What to sign, and how. */
+/** The options of `sign`: what to sign, and with which secret. */
 export interface SignOptions extends Pick<VerifyOptions, 'headerPrefix'> {
-  /** `whsec_…`. `undefined` (an unset variable of the environment) compiles, and throws. */
+  /**
+   * The signing secret, `whsec_…`. `undefined`, as from an unset environment variable, compiles, and
+   * throws `invalid-secret`.
+   */
   secret: string | undefined;
   /** The exact body that will be sent. A string is signed as UTF-8. */
   body: Uint8Array | string;
-  /** A new UUID by default, like every attempt of the service has. */
+  /** The id of the delivery; a new UUID by default, as the service uses for every delivery. */
   webhookId?: string | undefined;
-  /** A `Date`, or Unix seconds; now by default. */
+  /** The time of the signature, as a `Date` or in Unix seconds; now by default. */
   timestamp?: Date | number | undefined;
 }
 
 /**
  * Signs one delivery as the service does (spec, "Signature computation").
- * @returns the three headers, ready to send
- * @throws WebhookError `invalid-secret`, or `invalid-options` for an id or a timestamp that no
- *   receiver would accept
+ * @returns the three signature headers, ready to send
+ * @throws WebhookError `invalid-secret`, or `invalid-options` for an id or a timestamp that no receiver
+ *   would accept
  * @example
  * const body = JSON.stringify({ eventName: 'call:started', callId: 'c1' });
  * const headers = await sign({ secret, body });

@@ -7,26 +7,30 @@ import { memoryLog } from './memory-log.ts';
 import type { EventState } from './outcome-log.ts';
 import type { Admission, Claim, StoreWithoutCompleteIn } from './store.ts';
 
-/** Options of `memoryStore`. */
+/** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** How many webhook ids, and how many events, are remembered: 1 to 1e7. Default: 100,000. */
+  /**
+   * The maximum number of webhook ids, and the maximum number of events, that the store remembers: 1 to
+   * 10,000,000, by default 100,000 of each. When the limit is reached, the oldest ones are forgotten
+   * early, and `onEvicted` is called.
+   */
   maxEntries?: number | undefined;
   /**
-   * How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. At least
-   * 10 minutes, because the service retries.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours).
    */
   rememberFor?: number | undefined;
   /**
-   * A clock for tests; milliseconds. Default: `Date.now` for webhook ids, whose signatures are dated by
-   * the wall clock, and `performance.now` for leases and events.
+   * A clock for tests, in milliseconds. By default, webhook ids use `Date.now`, because their
+   * signatures are dated by the wall clock, and leases and events use `performance.now`.
    */
   now?: (() => number) | undefined;
   /**
-   * Called when a webhook id or an event is evicted before its time because `maxEntries` is too
-   * small. Default: `logger` gets one warning. What it throws, or rejects with, is ignored.
+   * Called when a webhook id or an event is forgotten early because `maxEntries` is too small. By
+   * default, `logger` gets one warning. Errors that it throws are ignored.
    */
   onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
-  /** Gets a warning if ids are evicted; `console` by default. */
+  /** Gets one warning if ids or events are forgotten early; `console` by default. */
   logger?: Logger | undefined;
 }
 
@@ -66,11 +70,15 @@ interface MemoryLease {
 }
 
 /**
- * A store for one process: webhook ids, events and leases in bounded memory.
+ * Creates a store in the memory of this process, for tests and for a receiver with a single process. It
+ * remembers webhook ids, events and leases, within a bounded amount of memory. Everything is lost when
+ * the process ends, and other processes do not see it.
  *
- * Live leases are never evicted: the receiver's `maxInFlight` bounds them. Everything is lost when
- * the process ends, and other processes know nothing of it.
+ * Leases that are in use are never forgotten: `maxInFlight` of the receiver limits their number.
  * @throws WebhookError `invalid-options`, which names every invalid option
+ * @example
+ * const store = memoryStore({ rememberFor: 3 * 86_400_000 });
+ * const receiver = createReceiver({ secret, on, store });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompleteIn {
   const { maxEntries, rememberFor, now, logger, ...checked } = checkOptions(

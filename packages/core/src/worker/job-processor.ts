@@ -24,29 +24,40 @@ import type { OutcomeLog } from '../store/outcome-log.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
 
-/** What a queue's engine knows about one run of a job. */
+/** What the engine of a queue knows about one run of a job. */
 export interface WorkerJob {
-  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
+  /**
+   * The number of the run, counted from 1; 1 by default. Runs that ended because their process died
+   * count as well.
+   */
   attempt?: number | undefined;
-  /** How many runs the engine makes; the worker's option by default. */
+  /**
+   * The maximum number of runs that the engine makes of this job; `maxRuns` of the worker by default.
+   */
   maxRuns?: number | undefined;
-  /** Whether the engine gives up when this run fails; `attempt >= maxRuns` by default. */
+  /** Whether the engine gives up if this run fails; `attempt >= maxRuns` by default. */
   isLastAttempt?: boolean | undefined;
-  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
+  /** If it is set, no handler is run, and the job goes to `deadLetter` for this reason. */
   abandonReason?: Error | undefined;
-  /** Aborted when the engine takes the job back. */
+  /** Aborts `context.signal` of the handler. The engine aborts it when it takes the job back. */
   signal?: AbortSignal | undefined;
-  /** For `context.completeIn`: how the job is completed in a transaction of its handler. */
+  /**
+   * How `context.completeIn` completes the job in a transaction of its handler. It is absent if the
+   * queue is in no database.
+   */
   transaction?: JobTransaction | undefined;
 }
 
-/** The outcomes of a worker. The others are about requests and leases. */
+/** The outcomes that a queue worker can have. The others are about requests and leases. */
 export type JobOutcome = Extract<
   OutcomeCode,
   'handled' | 'ignored' | 'handler-failed' | 'invalid-payload' | 'dead-lettered'
 >;
 
-/** What the engine has to do with a job after a run. */
+/**
+ * What the engine has to do with a job after a run: nothing more (`done`), run it again later
+ * (`retry`), or never run it again (`dead`).
+ */
 export type JobResult =
   | { status: 'done' }
   /**
@@ -57,45 +68,52 @@ export type JobResult =
   /** Never run it again; `deadLetter` has it. */
   | { status: 'dead'; error: WebhookError };
 
-/** The job of a run, in the database of its handlers. */
+/** How a job is completed in the database of its handlers. */
 export interface JobTransaction {
   /**
    * Completes the job with a statement of the handler's transaction, for `context.completeIn`.
    * @returns `false` if the job was lost: another worker may run it
    */
   completeIn(tx: unknown): boolean | Promise<boolean>;
-  /** Whether this run has completed the job. It waits for a commit that is under way. */
+  /**
+   * Resolves with whether this run has completed the job. It waits for a commit that is in progress.
+   */
   isCompleted(): Promise<boolean>;
 }
 
-/** The handlers of a worker, as a receiver has them. */
+/** The options of a queue worker: the handlers, as a receiver has them, and the number of runs. */
 export interface WorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 > extends HandlerOptions<Extra, Custom, Context> {
-  /** How often a job is run before it is handed to `deadLetter`; 100 by default. */
+  /**
+   * The maximum number of runs of a job before it goes to `deadLetter`, or is dead: 1 to 1,000,000, by
+   * default 100.
+   */
   maxRuns?: number | undefined;
-  /** The log that outcomes are written to, such as the `log` of the receiver's store; none by default. */
+  /**
+   * The outcome log to which outcomes are written, such as `log` of the receiver's store. The console
+   * and `status` read it. There is none by default.
+   */
   log?: OutcomeLog | undefined;
 }
 
-/** Runs one queued delivery. Never rejects. */
+/** Runs one queued delivery. The promise never rejects. */
 export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
 
-/** What `createJobProcessor` returns. */
+/** The job processor that `createJobProcessor` returns. */
 export interface ClosableJobProcessor extends JobProcessor {
   /**
-   * Writes the rest of the outcome log, if there is one, and ends the removal of expired dead letters: for the
-   * worker's `close`, after the last job.
-   * It ends within a second, and never rejects.
+   * Writes the rest of the outcome log, if there is one, and stops the removal of expired dead letters.
+   * Call it in `close` of your worker, after the last job. It ends within a second, and never rejects.
    */
   close(): Promise<void>;
 }
 
 /**
- * Creates the function that a queue's worker calls for each job: it finds the handler, runs it, and
- * calls `deadLetter` after the last attempt. The engine does retries and backoff.
+ * Creates the function that a queue worker calls for each job. It finds the handler, runs it, and calls
+ * `deadLetter` after the last attempt. The engine of the queue is responsible for retries and backoff.
  * @throws WebhookError `invalid-options`
  * @example
  * const processJob = createJobProcessor({ on: { 'call:completed': saveCall } });

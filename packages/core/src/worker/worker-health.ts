@@ -1,24 +1,27 @@
 import { healthOf, type PortHealth } from '../port-health.ts';
 import { Deadlines } from '../time.ts';
 
-/** The result of the `health()` of a worker, made for a probe. */
+/** The result of `health()` of a queue worker, which a probe can use. */
 export interface WorkerHealth {
   /**
-   * `true` if nothing is known that would keep a waiting job from being run: the worker is not closing
-   * and not paused, and its engine takes what a worker writes.
+   * `true` if a waiting job would be run, as far as the worker knows: it is not closing and not paused,
+   * and its queue answers within 2 s.
    */
   ok: boolean;
   /** `true` once `close()` was called: no new job is run. */
   closing: boolean;
-  /** Whether the engine of the queue answers, and takes what a worker writes. */
+  /** Whether the queue answers and accepts what a worker writes. */
   queue: PortHealth;
-  /** How many jobs run now. */
+  /** The number of jobs that are running in this process. */
   running: number;
-  /** Set while the worker is paused: no new job is run. */
+  /** `true` while the worker is paused, so that no new job is run. Otherwise it is absent. */
   paused?: true;
-  /** When the engine answered this worker last. Absent until its first answer. */
+  /** The time of the last answer of the queue to this worker. It is absent until the first answer. */
   lastContactAt?: Date;
-  /** When a job of this worker ended last, whatever its result was. Absent until one has ended. */
+  /**
+   * The time at which a job of this worker ended last, with whatever result. It is absent until one has
+   * ended.
+   */
   lastJobAt?: Date;
 }
 
