@@ -52,8 +52,8 @@ export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 
 /**
- * Hooks that are called with outcomes and errors. A hook that throws changes no response; the failure
- * is logged at most once every 10 s.
+ * Hooks for outcomes and errors. One that throws changes no response; it is logged at most once every
+ * 10 s.
  */
 export interface ReportingHooks {
   /**
