@@ -19,16 +19,21 @@ export const CHAOS = z.strictObject({
   tamperedBody: probability(),
 });
 
-/** A probability for each mode, from 0 (never, the default) to 1 (always). */
+/** The probability of each chaos mode, from 0 (never, the default) to 1 (always). */
 export type ChaosSettings = Readonly<z.output<typeof CHAOS>>;
 
-/** One kind of fault. */
+/**
+ * The name of a fault that the simulator can inject, such as `duplicate`. The README describes each.
+ */
 export type ChaosMode = keyof ChaosSettings;
 
-/** All kinds of faults. */
+/** The names of all chaos modes. */
 export const CHAOS_MODES = Object.keys(CHAOS.shape) as readonly ChaosMode[];
 
-/** Which chaos modes are on, and how likely each is. */
+/**
+ * The faults that the simulator injects. Chaos never makes the last attempt of an event fail, so it
+ * never pauses a rule.
+ */
 export class Chaos {
   readonly #changes: ChangeEmitter;
   #settings: ChaosSettings;
@@ -38,14 +43,18 @@ export class Chaos {
     this.#settings = settings;
   }
 
+  /** Returns the probability of each mode. */
   get(): ChaosSettings {
     return this.#settings;
   }
 
   /**
-   * Sets the given modes and leaves the others unchanged.
+   * Sets the probabilities of the given modes and leaves the others unchanged.
    * @param changes probabilities, from 0 (off) to 1 (always)
+   * @returns the probabilities of all modes
    * @throws SimulatorError `invalid-input` for an unknown mode or an invalid probability
+   * @example
+   * simulator.chaos.set({ duplicate: 0.2, dropResponse: 0.1 });
    */
   set(changes: Partial<ChaosSettings>): ChaosSettings {
     this.#settings = Object.freeze(checked(CHAOS, { ...this.#settings, ...changes }));
@@ -53,7 +62,10 @@ export class Chaos {
     return this.#settings;
   }
 
-  /** Sets every mode to the same probability. @throws SimulatorError `invalid-input` */
+  /**
+   * Sets every mode to the same probability, from 0 to 1.
+   * @throws SimulatorError `invalid-input`
+   */
   setAll(value: number): ChaosSettings {
     return this.set(Object.fromEntries(CHAOS_MODES.map((mode) => [mode, value])));
   }

@@ -1,21 +1,25 @@
 import * as z from 'zod/mini';
 
-/** Codes of `SimulatorError`. They are stable; the messages are for people. */
+/** The code of a `SimulatorError`. Codes are stable; messages are for people, and may change. */
 export type SimulatorErrorCode =
   /** An option or an argument is invalid. */
   | 'invalid-input'
-  /** No rule, action, call, event or message has this id. */
+  /** There is no rule, action, call, event or message with this id. */
   | 'not-found'
-  /** The state of the record does not allow it: the call has already ended, for example. */
+  /** The state of the record does not allow the operation: for example, the call has already ended. */
   | 'conflict'
-  /** A receiver's URL is not on this machine, and `allowExternal` is off. */
+  /** The URL of a receiver is not on this machine, and `allowExternal` is `false`. */
   | 'external-target';
 
 const BRAND = Symbol.for('@call-webhooks/SimulatorError');
 
-/** The error class of this package. `instanceof` works across its ESM and CJS copies. */
+/**
+ * The only error class of this package. `code` is stable. `instanceof` works across its ESM and CJS
+ * copies.
+ */
 export class SimulatorError extends Error {
   override readonly name = 'SimulatorError';
+  /** The stable code of the error. */
   readonly code: SimulatorErrorCode;
   readonly [BRAND] = true;
 

@@ -10,95 +10,134 @@ import type { TlsOptions } from './events/sender.ts';
 import { anyObject, checked, flag, numberFrom, text, whole } from './errors.ts';
 
 /**
- * The options of `startSimulator`. Durations are milliseconds or strings such as `'30s'`. `@guess` names
- * a row of the list of guesses in docs/wire-contract.md: the spec does not show it.
+ * The options of `startSimulator`. All have defaults. Durations are milliseconds, or strings such as
+ * `'30s'`. `@guess` names a row of the list of guesses in docs/wire-contract.md: behaviour that the
+ * spec does not show.
  */
 export interface SimulatorOptions {
-  /** The port on loopback: 0 by default, for any free port. */
+  /** The port on the loopback interface: 0 to 65,535, by default 0, which means any free port. */
   port?: number | undefined;
-  /** `'real'` by default; with `'manual'` time advances only when you advance it. */
+  /**
+   * `'real'` (the default): time passes by itself, and can be advanced as well. `'manual'`: time
+   * advances only when you advance it.
+   */
   clock?: ClockMode | undefined;
-  /** The time at the start, in milliseconds since the epoch: now by default. */
+  /**
+   * The time of the simulator's clock at the start, in whole milliseconds since the epoch; now by
+   * default. `clock.now()` returns the current time.
+   */
   startAt?: number | undefined;
-  /** The same seed gives the same ids, secrets, jitter and chaos. Random by default. */
+  /**
+   * The seed of everything that is random. The same seed gives the same ids, secrets, jitter and chaos.
+   * By default, the seed is random.
+   */
   seed?: string | number | undefined;
 
-  /** The time until a retry: `'5m'` by default (spec: about every 5 minutes). */
+  /** The time until a retry; `'5m'` by default (spec, "Errors": about every five minutes). */
   retryEvery?: Duration | undefined;
   /**
-   * The largest deviation of a retry, as a fraction of `retryEvery`: 0.1 by default.
+   * The largest deviation of a retry, as a fraction of `retryEvery`: 0 to 1, by default 0.1.
    * @guess Exact retry interval
    */
   retryJitter?: number | undefined;
   /**
-   * Attempts of an event, including the first: 6 by default.
+   * The maximum number of attempts to deliver an event, including the first: 1 to 1,000, by default 6.
+   * If the last one fails, the rule is paused.
    * @guess Number of retries
    */
   maxAttempts?: number | undefined;
-  /** The time a receiver has to respond: `'30s'` by default, as in the spec. */
+  /** The time that a receiver has to respond; `'30s'` by default, as in the spec. */
   acknowledgeWithin?: Duration | undefined;
   /**
-   * What happens to the events of a paused rule: `'drop'` (default), or `'hold'` until it is resumed.
+   * What happens to the events of a paused rule: `'drop'` (the default), or `'hold'` until the rule is
+   * resumed.
    * @guess What happens to the events of a paused rule, and how it resumes
    */
   whilePaused?: 'drop' | 'hold' | undefined;
   /**
-   * The probability that a recording comes before `call:completed`: 0.5 by default.
+   * The probability that `call:recording-available` is sent before `call:completed`: 0 to 1, by default
+   * 0.5.
    * @guess How often a recording arrives before `call:completed`
    */
   recordingFirst?: number | undefined;
 
-  /** The prefix of the three signature headers: `'X-Service'` by default. */
+  /** The prefix of the three signature headers; `'X-Service'` by default. */
   headerPrefix?: HeaderPrefix | undefined;
   /**
-   * Headers besides the signature headers: a `User-Agent` by default.
+   * Headers that are sent besides the signature headers; by default, a `User-Agent`.
    * @guess Content type and further headers
    */
   extraHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * The names of the seven body fields that the spec describes by meaning only. A field whose name is
-   * `undefined` is not sent. A call may have names of its own.
+   * The names of the seven body fields that the spec describes by meaning only. Names that are left out
+   * keep their defaults, which are those of a receiver. A field whose name is `undefined` is not sent.
+   * Each call may have its own names.
    * @guess Names of seven fields, and the fields of `fromPhoneNumber`
    */
   fieldNames?: FieldNames | undefined;
-  /** The time in signatures: `'wall'` (default), which real receivers accept, or the `'clock'`'s. */
+  /**
+   * The time in signatures: `'wall'` (the default), the time of `wallClock`, which real receivers
+   * accept; or `'clock'`, the time of the simulator's clock.
+   */
   timestamps?: 'wall' | 'clock' | undefined;
-  /** The wall clock, for signatures and the rate limit: `Date.now` by default. */
+  /**
+   * The wall clock, for signatures and for the rate limit, in milliseconds since the epoch; `Date.now`
+   * by default.
+   */
   wallClock?: (() => number) | undefined;
 
-  /** The chaos modes that are on from the start: none by default. */
+  /** The chaos modes that are on from the start, with their probabilities; none by default. */
   chaos?: Partial<ChaosSettings> | undefined;
-  /** Real milliseconds over which the chaos mode `slowBody` spreads a body: 200 by default. */
+  /**
+   * The time over which the chaos mode `slowBody` spreads a body, in real milliseconds: 0 to 60,000, by
+   * default 200.
+   */
   slowBodyMs?: number | undefined;
-  /** The largest number of requests in flight: 64 by default. */
+  /** The maximum number of requests to receivers at the same time: 1 to 10,000, by default 64. */
   maxInFlight?: number | undefined;
-  /** Real milliseconds that the clock waits for a receiver before it advances: 1,000 by default. */
+  /**
+   * How long the clock waits for a receiver before it advances, in real milliseconds: 1 to 600,000, by
+   * default 1,000.
+   */
   patience?: number | undefined;
   /**
-   * How many events, calls, emails, messages and activities are kept, of each kind: 100,000 by
-   * default. Beyond it, the oldest ones are removed. An event that has yet to be sent, and a call that
-   * goes on or waits for its recording, are kept.
+   * The maximum number of events, calls, emails, messages and activities that are kept, of each kind;
+   * 100,000 by default. When the limit is reached, the oldest ones are removed. Events that are still
+   * to be sent are kept, and so are calls that are ongoing or wait for their recording.
    */
   keepRecords?: number | undefined;
-  /** Allows deliveries to other machines: `false` by default. */
+  /**
+   * Whether receivers may be on other machines; `false` by default, so that only URLs of this machine
+   * are accepted.
+   */
   allowExternal?: boolean | undefined;
-  /** TLS options for https receivers: `ca`, `rejectUnauthorized`. */
+  /**
+   * TLS options for https receivers (`ca`, `rejectUnauthorized`), as in `node:tls`; none by default.
+   */
   tls?: TlsOptions | undefined;
 
-  /** The token that REST requests must send as `X-API-Token`: derived from the seed by default. */
+  /**
+   * The token that REST requests must send as `X-API-Token`; by default, it is derived from the seed.
+   */
   apiToken?: string | undefined;
-  /** Responds 429 beyond this number of REST requests per `every`: no limit by default. */
+  /**
+   * The maximum number of REST `requests` in each period `every`, beyond which the response is 429. By
+   * default, there is no limit.
+   */
   rateLimit?: { readonly requests: number; readonly every: Duration } | undefined;
-  /** Results per page: 50 by default. The parameter `limit` may ask for up to 500. */
+  /**
+   * The number of results on a page of the REST API: 1 to 500, by default 50. The parameter `limit` of
+   * a request may ask for up to 500.
+   */
   pageSize?: number | undefined;
   /**
-   * Whether `until:` includes its day: `true` by default.
+   * Whether the search operator `until:` includes the day that it names; `true` by default.
    * @guess Searching activity events
    */
   untilIncludesDay?: boolean | undefined;
-  /** Users, teams, templates and sequences: `DEFAULT_WORKSPACE` by default. */
+  /** The simulated workspace: users, teams, templates and sequences; `DEFAULT_WORKSPACE` by default. */
   workspace?: Workspace | undefined;
-  /** The beginning of `recordingUrl`: the simulator's URL by default. */
+  /** The beginning of `recordingUrl`; by default, the URL of the simulator. */
   baseUrl?: string | undefined;
 }
 

@@ -5,14 +5,16 @@ import { Records, type ChangeEmitter } from './records.ts';
 import type { PauseReason, Rule } from './rules/rule.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** An email that the service would have sent. */
+/** An email that the service would have sent about a paused rule. */
 export interface Mail {
   readonly _id: string;
-  /** Milliseconds of the simulator's clock. */
+  /** The time at which the email was sent, in milliseconds of the simulator's clock. */
   readonly sentAt: number;
+  /** The addresses of the recipients. */
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
+  /** The `_id` of the rule that was paused. */
   readonly ruleId: string;
 }
 
@@ -32,8 +34,8 @@ interface Parts {
 }
 
 /**
- * The emails about paused rules: to the owner of a user's rule, and to the admins for a workspace
- * rule (spec, "States and transitions"). The spec does not show their text.
+ * The emails about paused rules. They go to the owner of a user's rule, and to the admins for a
+ * workspace rule (spec, "States and transitions"). The spec does not show their text.
  * @guess Who is emailed about the recording webhook
  */
 export class Outbox {
@@ -48,7 +50,7 @@ export class Outbox {
     });
   }
 
-  /** The emails that are kept, the oldest first. */
+  /** Returns the emails that are kept, the oldest first. */
   list(): Mail[] {
     return this.#mails.list();
   }

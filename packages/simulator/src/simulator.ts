@@ -15,13 +15,19 @@ import type { Secrets } from './rules/secrets.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { Simulation } from './simulation.ts';
 
-/** The events, sent or waiting. */
+/**
+ * The events that the simulator sent, or will send. Each entry is one event for one webhook action,
+ * with all its attempts.
+ */
 export interface WebhookEvents {
-  /** The events that match, in the order of creation; all without a filter. */
+  /** Returns the events that match a filter, in the order of creation; without a filter, all events. */
   list(filter?: WebhookEventFilter): WebhookEvent[];
-  /** @throws SimulatorError `not-found` */
+  /**
+   * Returns one event.
+   * @throws SimulatorError `not-found`
+   */
   get(id: string): WebhookEvent;
-  /** The number of events in each state. */
+  /** Returns the number of events in each state. States without events are absent. */
   counts(): Partial<Record<WebhookEventState, number>>;
   /**
    * Sends an event again, as a copy with its own id, even while its rule is paused.
@@ -33,36 +39,49 @@ export interface WebhookEvents {
   settled(): Promise<void>;
 }
 
-/** A running simulator. */
+/** A running simulator: a local copy of the service. */
 export interface Simulator {
-  /** The URL of the inspector; the REST API is below `/v1`, the control API below `/_sim`. */
+  /**
+   * The URL of the simulator. It opens the inspector. The REST API is at `/v1`, the control API at
+   * `/_sim`.
+   */
   readonly url: string;
-  /** The `X-API-Token` of the REST API. */
+  /** The token that requests to the REST API must send as `X-API-Token`. */
   readonly apiToken: string;
-  /** Pass it as `seed` to repeat this run. */
+  /** The seed of this run. Pass it as the option `seed` to repeat the run. */
   readonly seed: string;
+  /** The rules and the recording webhook, with their webhook actions. */
   readonly rules: Rules;
+  /** The calls of the simulated dialer. Placing a call causes its events. */
   readonly calls: Calls;
-  /** Messages and their activities: the content of `GET /v1/events`. */
+  /** The messages and their activities, which `GET /v1/events` returns. */
   readonly messages: Messages;
+  /** The events that were sent, or will be sent, with their attempts. */
   readonly events: WebhookEvents;
+  /** The emails that the service would have sent about paused rules. */
   readonly outbox: Outbox;
+  /** The simulator's clock, which you can advance. */
   readonly clock: Clock;
+  /** The faults that the simulator injects, and how likely each is. */
   readonly chaos: Chaos;
+  /** The signing secrets of all webhook actions. */
   readonly secrets: Secrets;
-  /** Removes all rules, calls, events, emails and messages. Later records get new ids. */
+  /**
+   * Removes all rules, secrets, calls, events, emails and messages, ends all attempts, and returns the
+   * clock and chaos to their start. Later records get new ids. `apiToken` stays the same.
+   */
   reset(): void;
   /** Ends all attempts and stops listening. */
   close(): Promise<void>;
-  /** Settles when the simulator is closed, by `close` or by the control API. */
+  /** Settles when the simulator has been closed, by `close` or through the control API. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Starts the service on this machine: rules, calls, signed deliveries with retries and pauses, the
- * REST API, and the control API.
- * @throws SimulatorError `invalid-input` for a wrong option
- * @throws Error from `listen`, with code `EADDRINUSE` for example
+ * Starts a local copy of the service: rules, calls, signed deliveries with retries and pauses, the REST
+ * API, the control API and the inspector. It listens on this machine only.
+ * @throws SimulatorError `invalid-input` for an invalid option
+ * @throws Error from `listen`, for example with the code `EADDRINUSE`
  * @example
  * const simulator = await startSimulator({ clock: 'manual', seed: 1 });
  * simulator.rules.forwardTo('http://127.0.0.1:3000/hook');

@@ -32,10 +32,7 @@ import { UnhandledNames } from './unhandled.ts';
 export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
   /** The outcome of the attempt. */
   code: OutcomeCode;
-  /**
-   * What failed: your handler, a schema, the store, the queue, the secret provider, `deadLetter`, or a
-   * hook.
-   */
+  /** What failed, such as your handler, a schema, the store or `deadLetter`. */
   source: ErrorSource;
   /**
    * Whether it was the last attempt, after which the event goes to `deadLetter` or the worker gives up.
@@ -51,16 +48,13 @@ export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
 /** Gets an error as it was thrown, including its `cause`, and what is known about its delivery. */
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 
-/**
- * Hooks for outcomes and errors. One that throws changes no response; it is logged at most once every
- * 10 s.
- */
+/** Hooks for outcomes and errors. What they throw changes no response; it is logged once in 10 s. */
 export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker. It is also called with
-   * errors that a handler throws after its transaction was committed, with a `completeIn` that came too
-   * late, and with errors of `waitUntil`. The error may contain personal data and secrets. There is
-   * none by default.
+   * what a handler throws after its transaction was committed, with a `completeIn` that came too late,
+   * and with errors of `waitUntil`. The error may contain personal data and secrets. There is none by
+   * default.
    */
   onError?: ErrorHook | undefined;
   /**

@@ -1,22 +1,23 @@
 import { SimulatorError } from '../errors.ts';
 
-/** A user of the service. */
+/** A user of the simulated service. */
 export interface User {
   readonly _id: string;
   readonly name: string;
   readonly email: string;
-  /** Admins get the emails about workspace rules. */
+  /** Whether the user is an admin. Admins get the emails about workspace rules. */
   readonly admin?: boolean;
+  /** The `_id`s of the user's teams. */
   readonly teamIds: readonly string[];
 }
 
-/** A team of the workspace and its members. */
+/** A team of the simulated workspace. */
 export interface Team {
   readonly _id: string;
   readonly name: string;
 }
 
-/** A template of messages. */
+/** A message template. */
 export interface Template {
   readonly _id: string;
   readonly name: string;
@@ -29,10 +30,10 @@ export interface Sequence {
   readonly name: string;
 }
 
-/** The simulated workspace: its users, and what they send messages with. */
+/** The simulated workspace: its users and teams, and the templates and sequences of their messages. */
 export interface Workspace {
   readonly _id: string;
-  /** The first user owns the API token and is `from:myself`. */
+  /** The users, at least one. The first user owns the API token, and is `from:myself` in searches. */
   readonly users: readonly User[];
   readonly teams: readonly Team[];
   readonly templates: readonly Template[];
@@ -42,7 +43,7 @@ export interface Workspace {
 const id = (kind: number, number: number) =>
   `5f${String(kind).padStart(2, '0')}${String(number).padStart(20, '0')}`;
 
-/** The default of the option `workspace`: three invented users. */
+/** The default of the option `workspace`, with three invented users. */
 export const DEFAULT_WORKSPACE: Workspace = {
   _id: id(1, 1),
   users: [

@@ -12,11 +12,13 @@ import { Records, type ChangeEmitter } from '../records.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Directory } from './directory.ts';
 
-/** A recipient of a message, and the field with their address. */
+/** A recipient of a message. */
 export interface Recipient {
+  /** The email address of the recipient. */
   readonly email: string;
-  /** `null` when unknown. */
+  /** The name of the recipient, or `null` if it is not known. */
   readonly name: string | null;
+  /** The address field that names the recipient. */
   readonly field: 'to' | 'cc' | 'bcc';
 }
 
@@ -25,32 +27,40 @@ export interface Message {
   readonly _id: string;
   readonly threadId: string;
   readonly subject: string;
-  /** Milliseconds of the simulator's clock. */
+  /** The time at which the message was sent, in milliseconds of the simulator's clock. */
   readonly sentAt: number;
-  /** The `_id` of a user. */
+  /** The `_id` of the user who sent the message. */
   readonly senderId: string;
   readonly recipients: readonly Recipient[];
+  /** The `_id` of the template. It is absent if the message has none. */
   readonly templateId?: string;
+  /** The `_id` of the sequence. It is absent if the message has none. */
   readonly sequenceId?: string;
 }
 
-/** The type of an activity. `unopened` is synthetic: it cannot be recorded. */
+/**
+ * What a recipient can do with a message. `unopened` is missing here: the service derives it, and it
+ * cannot be recorded.
+ */
 export type MessageAction = Exclude<ActivityAction, 'unopened'>;
 
-/** An activity of a message: a recipient opened it, for example. */
+/** One activity of a recipient, who opened the message, for example. */
 export interface Activity {
   readonly _id: string;
+  /** The `_id` of the message. */
   readonly messageId: string;
   readonly action: MessageAction;
+  /** The name of the action as people read it. */
   readonly actionName: string;
-  /** Milliseconds of the simulator's clock. */
+  /** The time of the activity, in milliseconds of the simulator's clock. */
   readonly at: number;
+  /** The email address of the recipient who acted. */
   readonly recipientEmail: string;
-  /** Only with `opened` and `downloaded`. */
+  /** The device of the recipient. Only `opened` and `downloaded` have it. */
   readonly device?: EventDevice;
-  /** Only with `opened` and `downloaded`. */
+  /** The location of the recipient. Only `opened` and `downloaded` have it. */
   readonly location?: EventLocation;
-  /** Only with `clicked` and `downloaded`. */
+  /** The link or the attachment. Only `clicked` and `downloaded` have it. */
   readonly object?: EventObject;
 }
 
@@ -93,18 +103,19 @@ const ACTIVITY = z.strictObject({
   object: z.optional(anyObject<EventObject>()),
 });
 
-/** An address, with or without a display name. */
+/** An email address, or an object with the address and a display name. */
 export type Address = z.input<typeof ADDRESS>;
 
 /**
- * A new message. `senderId` is the `_id` of a user, the workspace's first user by default; `templateId`
- * and `sequenceId` are those of the workspace. Without a `threadId`, it begins a thread.
+ * A new message. `senderId` is the `_id` of a user, by default the first user of the workspace.
+ * `templateId` and `sequenceId` name a template and a sequence of the workspace. Without a `threadId`,
+ * the message begins a thread.
  */
 export type MessageInput = z.input<typeof MESSAGE>;
 
 /**
- * A new activity. `recipientEmail` names who acted, the first recipient of the message by default. The
- * fields that the action needs have invented values by default.
+ * A new activity. `recipientEmail` names who acted, by default the first recipient of the message. The
+ * fields that belong to the action have invented values by default.
  */
 export type ActivityInput = z.input<typeof ACTIVITY>;
 
@@ -117,7 +128,7 @@ interface Parts {
   readonly settings: Pick<Settings, 'keepRecords'>;
 }
 
-/** Messages and their activities: the content of `GET /v1/events`. */
+/** The messages and their activities, which `GET /v1/events` returns. */
 export class Messages {
   readonly #simulation: Parts;
   readonly #messages: Records<Message>;
@@ -135,24 +146,27 @@ export class Messages {
     });
   }
 
-  /** The messages that are kept, the oldest first. */
+  /** Returns the messages that are kept, the oldest first. */
   list(): Message[] {
     return this.#messages.list();
   }
 
-  /** The activities that are kept, the oldest first. */
+  /** Returns the activities that are kept, the oldest first. */
   activities(): readonly Activity[] {
     return this.#activities;
   }
 
-  /** @throws SimulatorError `not-found` */
+  /**
+   * Returns one message.
+   * @throws SimulatorError `not-found`
+   */
   get(messageId: string): Message {
     return this.#messages.get(messageId);
   }
 
   /**
    * Sends a message. It has an `unopened` event until all its recipients have opened it.
-   * @throws SimulatorError `invalid-input` without a recipient, `not-found` for an unknown user,
+   * @throws SimulatorError `invalid-input` without a recipient, or `not-found` for an unknown user,
    *   template or sequence
    */
   send(input: MessageInput): Message {
@@ -182,8 +196,8 @@ export class Messages {
   }
 
   /**
-   * Records an activity: somebody opened or answered the message, for example.
-   * @throws SimulatorError `not-found` for an unknown message or recipient, `invalid-input` for an
+   * Records an activity of a recipient, who opened or answered the message, for example.
+   * @throws SimulatorError `not-found` for an unknown message or recipient, or `invalid-input` for an
    *   unknown action
    */
   record(messageId: string, input: ActivityInput): Activity {

@@ -21,15 +21,16 @@ const CALL = z.strictObject({
 const PLACED_CALL = z.extend(CALL, { durationSeconds: z.optional(numberFrom(0, 86_400)) });
 
 /**
- * A new call. Every field has a default: `placedBy` is the `_id` of the workspace's first user,
- * `recorded` is `true`, and an invented person is called. `calledEmail` and `calledName` are `null`
- * when they are not known. `fieldNames` are those of its events, where they differ from the simulator's.
+ * A new call. Every field has a default: `placedBy` is the `_id` of the first user of the workspace,
+ * `recorded` is `true`, and an invented person is called. `calledEmail` and `calledName` may be `null`
+ * if they are not known. `fieldNames` are the names of the fields of its events, where they differ from
+ * those of the simulator.
  */
 export type CallInput = z.input<typeof CALL>;
 
 /**
- * A call that ends by itself after `durationSeconds` of the simulator's clock: 20 by default, also
- * fractions.
+ * A new call that ends by itself after `durationSeconds` of the simulator's clock: 0 to 86,400, by
+ * default 20. The number may be a fraction.
  */
 export type PlacedCallInput = z.input<typeof PLACED_CALL>;
 
@@ -73,24 +74,30 @@ export class Calls {
     });
   }
 
-  /** The calls that are kept, the oldest first. */
+  /** Returns the calls that are kept, the oldest first. */
   list(): Call[] {
     return this.#calls.list();
   }
 
+  /** Returns one call, or `undefined` if there is none with this id. */
   find(callId: string): Call | undefined {
     return this.#calls.find(callId);
   }
 
-  /** @throws SimulatorError `not-found` */
+  /**
+   * Returns one call.
+   * @throws SimulatorError `not-found`
+   */
   get(callId: string): Call {
     return this.#calls.get(callId);
   }
 
   /**
-   * Places a complete call: `call:started` now, then `call:completed` and the recording, in either
-   * order, after `durationSeconds` of the simulator's clock.
-   * @throws SimulatorError `not-found` for an unknown user, `invalid-input`
+   * Places a complete call. `call:started` is sent now. `call:completed` and `call:recording-available`
+   * are sent, in either order, after `durationSeconds` of the simulator's clock.
+   * @throws SimulatorError `not-found` for an unknown user, or `invalid-input`
+   * @example
+   * simulator.calls.place({ durationSeconds: 20, calledName: 'Dana Reyes' });
    */
   place(input: PlacedCallInput = {}): Call {
     const { durationSeconds = 20, ...call } = checked(PLACED_CALL, input);
@@ -98,17 +105,17 @@ export class Calls {
   }
 
   /**
-   * Starts a call that goes on until `end`.
-   * @throws SimulatorError `not-found` for an unknown user, `invalid-input`
+   * Starts a call that goes on until you call `end`. `call:started` is sent now.
+   * @throws SimulatorError `not-found` for an unknown user, or `invalid-input`
    */
   start(input: CallInput = {}): Call {
     return this.#create(checked(CALL, input));
   }
 
   /**
-   * Ends a call now. `call:completed` and the recording follow within two seconds of the simulator's
-   * clock, in either order.
-   * @throws SimulatorError `not-found`, or `conflict` when the call has already ended
+   * Ends a call now. `call:completed` and `call:recording-available` follow within two seconds of the
+   * simulator's clock, in either order.
+   * @throws SimulatorError `not-found`, or `conflict` if the call has already ended
    */
   end(callId: string): Call {
     const { clock, random, settings } = this.#simulation;
@@ -125,7 +132,7 @@ export class Calls {
 
   /**
    * Makes the recording of an ended call available and sends `call:recording-available`.
-   * @throws SimulatorError `not-found`, or `conflict` when the call is ongoing or has a recording
+   * @throws SimulatorError `not-found`, or `conflict` if the call is ongoing or already has a recording
    */
   publishRecording(callId: string): Call {
     const { clock, dispatcher } = this.#simulation;

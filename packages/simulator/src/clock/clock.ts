@@ -20,27 +20,43 @@ function milliseconds(given: Duration): number {
   return ms;
 }
 
-/** `manual`: time advances only on request. `real`: it passes by itself, and can be advanced too. */
+/**
+ * How time passes. `manual`: only when the clock is advanced. `real`: by itself, and it can be advanced
+ * as well.
+ */
 export type ClockMode = 'real' | 'manual';
 
-/** The simulator's clock. Retries, timeouts and calls follow it; signatures carry the wall time. */
+/**
+ * The simulator's clock. Calls, retries and timeouts follow it. Signatures carry the wall time, unless
+ * the option `timestamps` is `'clock'`.
+ */
 export interface Clock {
+  /** How time passes: `'real'` or `'manual'`. */
   readonly mode: ClockMode;
-  /** Milliseconds since the epoch. */
+  /** Returns the time of the simulator, in milliseconds since the epoch. */
   now(): number;
   /**
-   * Advances the clock, runs everything that is due on the way, and waits for receivers.
+   * Advances the clock, runs everything that is due on the way, and waits for receivers, each for up to
+   * `patience`.
    * @param by milliseconds, or a string such as `'5m'`
    * @throws SimulatorError `invalid-input` for an invalid duration
    */
   advance(by: Duration): Promise<void>;
-  /** Advances the clock to the next due time. Resolves to `false` when nothing is due. */
+  /**
+   * Advances the clock to the next due time, and runs what is due then. Resolves to `false` if nothing
+   * is due.
+   */
   next(): Promise<boolean>;
-  /** Advances the clock until nothing is due: no call is to end, and no event waits. */
+  /**
+   * Advances the clock until nothing is due: no call is about to end, and no event is about to be sent.
+   */
   runUntilIdle(): Promise<void>;
-  /** Resolves after some time of the simulator's clock, for receivers in the same process. */
+  /**
+   * Resolves after a time of the simulator's clock, for receivers in the same process.
+   * @throws SimulatorError `invalid-input` for an invalid duration
+   */
   sleep(duration: Duration): Promise<void>;
-  /** The next due time, in milliseconds since the epoch; `undefined` when nothing is due. */
+  /** Returns the next due time, in milliseconds since the epoch, or `undefined` if nothing is due. */
   nextDueAt(): number | undefined;
 }
 

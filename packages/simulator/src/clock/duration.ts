@@ -1,4 +1,7 @@
-/** Milliseconds, or a string such as `'250ms'`, `'30s'`, `'5m'`, `'1.5h'`, `'2d'`. */
+/**
+ * A duration: milliseconds, or a string with a unit, such as `'250ms'`, `'30s'`, `'5m'`, `'1.5h'` or
+ * `'2d'`.
+ */
 export type Duration = number | string;
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -7,8 +10,8 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 const LONGEST = 36_525 * UNITS.d;
 
 /**
- * A duration in milliseconds; `undefined` if it is negative, longer than 36,525 days or no duration. A
- * text needs a unit.
+ * Converts a duration to milliseconds. Returns `undefined` if it is no duration, negative, or longer
+ * than 36,525 days. A string needs a unit.
  */
 export function parseDuration(duration: unknown): number | undefined {
   const ms = typeof duration === 'number' ? duration : millisecondsOf(duration);

@@ -1,11 +1,15 @@
 import { Records, type ChangeEmitter } from '../records.ts';
 import type { WebhookEvent, WebhookEventState } from './webhook-event.ts';
 
-/** Which events to list. A field that is left out matches all. */
+/** Which events to list. A field that is left out matches all events. */
 export interface WebhookEventFilter {
+  /** Only events in this state. */
   state?: WebhookEventState | undefined;
+  /** Only events of the rule with this `_id`. */
   ruleId?: string | undefined;
+  /** Only events of the call with this `_id`. */
   callId?: string | undefined;
+  /** Only events with this name. */
   eventName?: string | undefined;
 }
 

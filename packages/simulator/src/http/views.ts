@@ -15,13 +15,16 @@ import type { ActionSecret } from '../rules/secrets.ts';
 import type { Simulation } from '../simulation.ts';
 import { latest, receiverOf, search, type Query } from './search.ts';
 
-/** An attempt without request, headers and bodies. */
+/** An attempt without its request, and without the headers and the body of its response. */
 export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResponse'> & {
   readonly response?:
     Exclude<AttemptResponse, { kind: 'status' }> | { kind: 'status'; status: number };
-  /** Where it was sent. */
+  /** The URL to which it was sent. */
   readonly url: string;
-  /** What the receiver said about it, also when chaos dropped the response. Absent for other servers. */
+  /**
+   * The outcome that the receiver named in its response, even if chaos dropped the response. It is
+   * absent for servers that are not receivers of these packages.
+   */
   readonly outcome?: string;
   /** Whether chaos dropped the response. */
   readonly dropped: boolean;
@@ -38,29 +41,36 @@ export type WebhookEventView = Omit<WebhookEvent, 'attempts'> & {
 } & Names;
 
 interface Names {
-  /** Where the last attempt went, or the first will go. Absent if the action was removed before. */
+  /**
+   * The URL to which the last attempt was sent, or to which the first one will be sent. It is absent if
+   * the action was removed before.
+   */
   readonly url?: string;
-  /** The name of the rule. Absent once the rule was removed. */
+  /** The name of the rule. It is absent if the rule was removed. */
   readonly ruleName?: string;
-  /** Who was called: the name, or else the number. Absent for an event of no known call. */
+  /**
+   * The name of the person who was called, or else the number. It is absent if the simulator does not
+   * know the call.
+   */
   readonly callName?: string;
 }
 
-/** `GET /_sim/outcomes`: what each outcome of a receiver means, and what to do about it. */
+/** `GET /_sim/outcomes`: what each outcome of a receiver means, and how to fix it. */
 export type OutcomesView = Readonly<
   Record<string, { readonly status: number; readonly when: string; readonly fix: string }>
 >;
 
-/** Times are milliseconds since the epoch, of the simulator's clock. */
+/** `GET /_sim/clock`: the state of the simulator's clock. Times are milliseconds since the epoch. */
 export interface ClockView {
   readonly mode: 'real' | 'manual';
   readonly now: number;
+  /** The next due time, or `null` if nothing is due. */
   readonly nextDueAt: number | null;
   /** The number of requests that receivers are handling. */
   readonly inFlight: number;
 }
 
-/** How many records of each kind the simulator keeps. */
+/** The number of records of each kind that the simulator keeps. */
 export interface CountsView {
   readonly calls: number;
   readonly events: Partial<Readonly<Record<WebhookEventState, number>>>;
@@ -73,12 +83,12 @@ export type PolicyView = Readonly<
   Pick<Settings, 'maxAttempts' | 'retryEvery' | 'acknowledgeWithin' | 'whilePaused'>
 >;
 
-/** `GET /_sim/secrets`: secrets by action id; `null` for an unsigned action. */
+/** `GET /_sim/secrets`: the secrets by the ids of their actions; `null` for an unsigned action. */
 export type SecretsView = Readonly<Record<string, ActionSecret | null>>;
 
 /**
- * `GET /_sim/state`: the state, with the latest calls and emails, and the latest events that match
- * the query of the request; up to `limit` of each, 100 by default.
+ * `GET /_sim/state`: the state of the simulator, with the latest calls and emails, and the latest
+ * events that match the query. `limit` is the maximum number of each, by default 100.
  */
 export interface StateView {
   readonly seed: string;
@@ -90,17 +100,17 @@ export interface StateView {
   readonly rules: readonly Rule[];
   readonly calls: readonly Call[];
   readonly events: readonly WebhookEventSummary[];
-  /** The number of events in each state that match everything of the query but the state. */
+  /** The number of events in each state that match the query apart from its `state`. */
   readonly matching: CountsView['events'];
   readonly outbox: readonly Mail[];
 }
 
 /**
- * A `changes` event of `GET /_sim/stream`, which any change causes: the rules and events that
- * changed, in their current state.
+ * A `changes` event of `GET /_sim/stream`: the rules and events that changed, in their current state.
+ * The simulator sends one after any change.
  */
 export interface ChangesView {
-  /** After a reset, or with too many events, which are left out: fetch the state. */
+  /** `true` after a reset, or if too many events changed, which are then left out. Fetch the state. */
   readonly resync: boolean;
   readonly rules: readonly Rule[];
   readonly events: readonly WebhookEventSummary[];

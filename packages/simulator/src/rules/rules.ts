@@ -34,20 +34,24 @@ const RULE = z.strictObject({
 });
 
 /**
- * A new action. Deliveries go to `url`: http or https, on this machine unless `allowExternal` is set.
- * `payload` is any JSON value, sent in place of the event, with `{{placeholders}}` in its strings.
- * `secret`, `whsec_…`, is generated from the seed by default. `signed: false` creates an old action
- * without a secret, whose deliveries are not signed.
+ * A new webhook action. `url` is http or https, and on this machine unless `allowExternal` is set.
+ * `payload` is any JSON value that is sent instead of the event, with `{{placeholders}}` in its
+ * strings. `secret` (`whsec_…`) is generated from the seed by default. `signed: false` creates an old
+ * action without a secret, whose deliveries are not signed.
  * @guess Size of bodies
  */
 export type ActionInput = z.input<typeof ACTION>;
 
-/** Changes to an action. A field that is left out stays as it is; `payload: null` removes it. */
+/**
+ * Changes to a webhook action. A field that is left out stays as it is. `payload: null` removes the
+ * custom payload.
+ */
 export type ActionChanges = z.input<typeof ACTION_CHANGES>;
 
 /**
- * A new rule. `scope` is `user` by default, and `ownerId`, the `_id` of a user, the workspace's first
- * user. Without a `name` it is called after its trigger, and without `actions` it sends nothing.
+ * A new rule. `scope` is `user` by default. `ownerId` is the `_id` of a user, by default the first user
+ * of the workspace. Without a `name`, the rule is named after its trigger. Without `actions`, it sends
+ * nothing.
  */
 export type RuleInput = z.input<typeof RULE>;
 
@@ -81,7 +85,7 @@ interface Parts {
   readonly settings: Pick<Settings, 'allowExternal'>;
 }
 
-/** The rules of the service, and its call recording webhook. */
+/** The rules of the service and its call recording webhook. */
 export class Rules {
   readonly #simulation: Parts;
   readonly #rules: Records<Rule>;
@@ -93,7 +97,7 @@ export class Rules {
     this.#rules = new Records('rule', simulation.changes);
   }
 
-  /** All rules, and the recording webhook if it is set, in the order of creation. */
+  /** Returns all rules, and the recording webhook if it is set, in the order of creation. */
   list(): Rule[] {
     return this.#rules.list();
   }
@@ -103,19 +107,30 @@ export class Rules {
     return this.#rules.find(ruleId);
   }
 
-  /** @throws SimulatorError `not-found` */
+  /**
+   * Returns one rule.
+   * @throws SimulatorError `not-found`
+   */
   get(ruleId: string): Rule {
     return this.#rules.get(ruleId);
   }
 
-  /** An action of a rule. @throws SimulatorError `not-found` */
+  /**
+   * Returns one webhook action of a rule.
+   * @throws SimulatorError `not-found`
+   */
   action(ruleId: string, actionId: string): Action {
     const action = this.get(ruleId).actions.find(({ _id }) => _id === actionId);
     if (!action) throw new SimulatorError('not-found', 'The rule has no action with this id.');
     return action;
   }
 
-  /** @throws SimulatorError `invalid-input`, `external-target`, or `not-found` for an unknown owner */
+  /**
+   * Creates a rule.
+   * @throws SimulatorError `invalid-input`, `external-target`, or `not-found` for an unknown owner
+   * @example
+   * simulator.rules.create({ trigger: 'call:completed', actions: [{ url: 'http://127.0.0.1:3000/hook' }] });
+   */
   create(input: RuleInput): Rule {
     const { actions = [], ...rule } = checked(RULE, input);
     for (const { url } of actions) this.#checkTarget(url);
@@ -124,8 +139,8 @@ export class Rules {
   }
 
   /**
-   * Removes a rule, or the recording webhook, with its actions and secrets. Its waiting events
-   * are dropped.
+   * Removes a rule, or the recording webhook, with its actions and secrets. Its events that are waiting
+   * to be sent are dropped.
    * @throws SimulatorError `not-found`
    */
   remove(ruleId: string): void {
@@ -136,8 +151,8 @@ export class Rules {
   }
 
   /**
-   * Sets the separate webhook for recordings. A second call changes its URL, and its secret if one
-   * is given.
+   * Sets the webhook for recordings, which belongs to no rule. A second call changes its URL, and its
+   * secret if one is given.
    * @throws SimulatorError `invalid-input`, `external-target`
    */
   setRecordingWebhook(input: Omit<ActionInput, 'payload'>): Rule {
@@ -154,9 +169,12 @@ export class Rules {
   }
 
   /**
-   * Sends all three events of all calls to one receiver: two workspace rules and the recording
-   * webhook. Each has its own secret unless `secret` is given.
+   * Sends all three events of all calls to one receiver, by creating two workspace rules and setting
+   * the recording webhook. Each of them has its own secret, unless `secret` is given.
+   * @returns the two rules and the recording webhook
    * @throws SimulatorError `invalid-input`, `external-target`
+   * @example
+   * const [started] = simulator.rules.forwardTo('http://127.0.0.1:3000/hook');
    */
   forwardTo(url: string, options: { secret?: string | undefined } = {}): Rule[] {
     const action = checked(FORWARD, { url, ...options });
@@ -170,7 +188,7 @@ export class Rules {
   /**
    * Adds a webhook action to a rule.
    * @throws SimulatorError `not-found`, `invalid-input`, `external-target`, or `conflict` for the
-   *   recording webhook, which has a single URL
+   *   recording webhook, which has only one URL
    */
   addAction(ruleId: string, input: ActionInput): Action {
     const rule = this.get(ruleId);
@@ -182,10 +200,11 @@ export class Rules {
   }
 
   /**
-   * Changes an action. Retries of earlier events go to the new URL, with the payload they had.
-   * `signed: true` gives an unsigned action a secret.
+   * Changes a webhook action. Retries of earlier events go to the new URL, with the payload that they
+   * had. `signed: true` gives an unsigned action a secret.
    * @guess How rules and actions are edited and removed
-   * @throws SimulatorError `not-found`, `invalid-input`, `external-target`
+   * @throws SimulatorError `not-found`, `invalid-input`, `external-target`, or `conflict` for a payload
+   *   of the recording webhook
    */
   updateAction(ruleId: string, actionId: string, changes: ActionChanges): Action {
     const rule = this.get(ruleId);
@@ -206,7 +225,7 @@ export class Rules {
   }
 
   /**
-   * Removes an action and its secret. Its waiting events are dropped.
+   * Removes a webhook action and its secret. Its events that are waiting to be sent are dropped.
    * @throws SimulatorError `not-found`, or `conflict` for the recording webhook
    */
   removeAction(ruleId: string, actionId: string): void {
@@ -220,7 +239,10 @@ export class Rules {
     scheduler.onActionsRemoved(ruleId);
   }
 
-  /** Pauses a rule. A paused rule stays as it is. @throws SimulatorError `not-found` */
+  /**
+   * Pauses a rule. A rule that is already paused stays as it is.
+   * @throws SimulatorError `not-found`
+   */
   pause(ruleId: string, reason: PauseReason = 'by-hand'): Rule {
     const { clock, scheduler } = this.#simulation;
     const rule = this.get(ruleId);
@@ -231,7 +253,10 @@ export class Rules {
     return paused;
   }
 
-  /** Resumes a paused rule. @throws SimulatorError `not-found` */
+  /**
+   * Resumes a paused rule. Events that were held are sent.
+   * @throws SimulatorError `not-found`
+   */
   resume(ruleId: string): Rule {
     const rule = omit(this.get(ruleId), 'pauseReason', 'pausedAt');
     if (rule.state === 'active') return rule;

@@ -5,11 +5,11 @@ import type { SeededRandom } from '../seeded-random.ts';
 
 /** The signing secret of one webhook action. */
 export interface ActionSecret {
-  /** Signs the next delivery. */
+  /** The secret that signs the next delivery. */
   readonly current: string;
   /** The secret before the last rotation. Only the chaos mode `oldSecret` still signs with it. */
   readonly previous?: string;
-  /** The number of rotations. */
+  /** The number of rotations so far. */
   readonly rotations: number;
 }
 
@@ -24,12 +24,12 @@ export class Secrets {
     this.#changes = changes;
   }
 
-  /** The current secrets of all signed actions, without repeats. */
+  /** Returns the current secrets of all signed actions, each once. Pass them to your receiver. */
   all(): string[] {
     return [...new Set([...this.#byAction.values()].map((secret) => secret.current))];
   }
 
-  /** The secret of an action; `undefined` when the action is unsigned or unknown. */
+  /** Returns the secret of an action, or `undefined` if the action is unsigned or unknown. */
   get(actionId: string): ActionSecret | undefined {
     return this.#byAction.get(actionId);
   }
@@ -37,7 +37,7 @@ export class Secrets {
   /**
    * Replaces the secret of an action. The next delivery is signed with the new one (spec, "Rotation").
    * @returns the new secret
-   * @throws SimulatorError `not-found` when the action has no secret
+   * @throws SimulatorError `not-found` if no signed action has this id
    */
   rotate(actionId: string): string {
     const old = this.#byAction.get(actionId);
