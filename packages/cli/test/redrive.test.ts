@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { collectingLogger, deferred } from '@call-webhooks/contract-tests';
+import { collectingLogger, deadLetter, deferred } from '@call-webhooks/contract-tests';
 import { generateSecret, type Store } from '@call-webhooks/core';
 import { closing, fill, idsOf, setup } from './support/dead-letters.ts';
 import { receiver } from './support/receiver.ts';
@@ -66,7 +66,7 @@ describe('dead-letters redrive', () => {
     state.broken = true;
     const { code, stdout, stderr } = await run([...redrive, '--all', '--to', url], { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '0 handled, 1 failed, 0 skipped\n' });
-    expect(stderr).toContain('failed: dead-lettered');
+    expect(stderr).toContain('failed again: the dead letter has the new error');
     const { letters } = await deadLetters.list();
     expect(letters).toMatchObject([{ key, error: 'Error: still broken' }]);
     expect(letters[0]!.history).toHaveLength(2);
@@ -84,11 +84,11 @@ describe('dead-letters redrive', () => {
     const { url: to, env } = made;
     expect((await run([...redrive, '--all', '--to', to], { env })).code).toBe(1);
     expect(logger.entries).toMatchObject([
-      { fields: { outcome: 'handler-failed', retriedBy: 'nobody' } },
+      { fields: { outcome: 'dead-lettered', retriedBy: 'nobody' } },
     ]);
   });
 
-  test('so is one that the receiver answers 500', async () => {
+  test('one that fails again has the new error and attempt, whatever maxAttempts is', async () => {
     const made = await setup({ maxAttempts: 3 });
     const { deadLetters, state, url, env, hook, handled } = made;
     await fill(made, 1);
@@ -96,17 +96,32 @@ describe('dead-letters redrive', () => {
     const before = (await deadLetters.list()).letters[0]!;
     const failed = await run([...redrive, '--all', '--to', url], { env });
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain("failed: handler-failed; the receiver's log has the error");
     const { letters } = await deadLetters.list();
-    // So its cause is the same, and selects it again.
-    expect(letters[0]!.error).toBe(before.error);
+    expect(letters).toMatchObject([
+      {
+        ...{ id: before.id, error: 'Error: still broken', source: 'redrive' },
+        attempt: before.attempt + 1,
+      },
+    ]);
     expect(letters[0]!.history).toHaveLength(2);
-    const letter = (await deadLetters.get(letters[0]!.id))!;
+    expect(letters[0]).not.toHaveProperty('claimedUntil');
+    const letter = (await deadLetters.get(before.id))!;
     const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');
     state.broken = false;
     expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(0);
     expect(handled).toHaveLength(1);
+    expect(await deadLetters.count()).toBe(0);
+  });
+
+  test('one without a key stays the only letter of its event', async () => {
+    const made = await setup({ maxAttempts: 3 });
+    const { deadLetters, url, env } = made;
+    const { key: _, ...letter } = deadLetter({ reason: 'invalid-payload' });
+    await deadLetters.put({ ...letter, rawBody: Buffer.from('{"eventName":"call:completed"') });
+    const failed = await run([...redrive, '--all', '--to', url], { env });
+    expect(failed).toMatchObject({ code: 1, stdout: '0 handled, 1 failed, 0 skipped\n' });
+    expect(await deadLetters.count()).toBe(1);
   });
 
   test('keeps the letters when nobody listens, the secret is wrong, or something else answers', async () => {

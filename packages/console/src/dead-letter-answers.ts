@@ -2,17 +2,12 @@ import type { StoredDeadLetter } from '@call-webhooks/core';
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { withRedactedIds } from '@call-webhooks/core/internal';
 import { maskedBody } from '@call-webhooks/recovery';
+import { withoutPrefix } from '@call-webhooks/recovery/internal';
 import type { DeadLetterBody, DeadLetterDetail, DeadLetterRow, DeliveryRow } from './api-types.ts';
 
 const MAX_ERROR = 2_000;
 /** The longest text that is sent; characters. */
 const MAX_TEXT = 256 * 1024;
-
-/** The log has it before the error, and a dead letter has it as its reason. */
-const SAYS_SO = /^The handler failed: /;
-
-/** The error of a row of the log, as a dead letter has it. */
-export const withoutPrefix = (error: string): string => error.replace(SAYS_SO, '');
 
 /** An error as an answer has it. */
 export const shownError = (error: string): string => error.slice(0, MAX_ERROR);

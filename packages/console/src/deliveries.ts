@@ -9,6 +9,7 @@ import {
   type OutcomeLogQuery,
   type OutcomeRow,
 } from '@call-webhooks/core/stores';
+import { causeOfRow } from '@call-webhooks/recovery/internal';
 import type {
   CallEvent,
   CallTimeline,
@@ -20,7 +21,7 @@ import type {
   FailureCauses,
 } from './api-types.ts';
 import type { DeadLetterDesk } from './dead-letters.ts';
-import { causeOfRow, failureCauses } from './failures.ts';
+import { failureCauses } from './failures.ts';
 import { RequestError } from './http/answer.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeliveriesQuery, FailuresQuery } from './requests.ts';

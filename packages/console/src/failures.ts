@@ -1,7 +1,7 @@
 import { type EventState, type OutcomeLog, type OutcomeRow } from '@call-webhooks/core/stores';
-import { causeId, causeOf } from '@call-webhooks/recovery';
+import { causeId } from '@call-webhooks/recovery';
+import { causeOfRow } from '@call-webhooks/recovery/internal';
 import type { FailureCause, FailureCauses } from './api-types.ts';
-import { withoutPrefix } from './dead-letter-answers.ts';
 import { resultOf } from './results.ts';
 
 const BATCHES = 200;
@@ -18,12 +18,6 @@ export interface FailureFilter {
   readonly event?: string | undefined;
   readonly tenant?: string | undefined;
 }
-
-/** What a failed delivery has in common with others: its outcome, and the cause of its error. */
-export const causeOfRow = (row: OutcomeRow): string =>
-  row.error === undefined
-    ? row.outcome
-    : causeOf({ ...row, error: withoutPrefix(row.error) }) || row.outcome;
 
 /**
  * The failures of the log, grouped by cause, most frequent first.

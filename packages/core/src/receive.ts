@@ -18,7 +18,7 @@ import { tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult } from './report/reporter.ts';
 import { EventRun, type ReceiverParts } from './run-event.ts';
-import { sourceOf } from './sender.ts';
+import { earlierAttemptsOf, sourceOf } from './sender.ts';
 import { authenticate } from './signature/verify.ts';
 
 /** One HTTP request, as an adapter passes it to `receiver.receive`. */
@@ -94,7 +94,10 @@ async function respond(request: ReceiverRequest, parts: ReceiverParts): Promise<
     pending.secretId = secretId;
     pending.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
-    const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
+    const delivery: Delivery = {
+      ...{ source: 'webhook', tenant, ...verified, receivedAt, rawBody, log },
+      earlierAttempts: earlierAttemptsOf(webhookId),
+    };
     const run = new EventRun(delivery, pending, startedAt, parts);
     const done = run.run();
     const inTime = new Promise<Result>((resolve, reject) => {

@@ -237,7 +237,7 @@ export class EventRun implements RunningDelivery {
   #isCrashLooping(attempt: number): boolean {
     const { deadLetter, maxAttempts } = this.#parts.settings;
     // Somebody decided to run a redriven one once more.
-    if (!deadLetter || this.#delivery.source === 'redrive') return false;
+    if (!deadLetter || this.#pending.source === 'redrive') return false;
     return attempt > maxAttempts * 3;
   }
 
@@ -247,7 +247,7 @@ export class EventRun implements RunningDelivery {
     const failed = handlerFailed(error, found.sensitiveData);
     if (deadLetter) {
       // Nobody retries what is redriven, so its first failure is final.
-      const isRedrive = this.#delivery.source === 'redrive';
+      const isRedrive = this.#pending.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, maxAttempts - attempt);
       this.#pending.attemptsLeft = left;
       if (left === 0) return this.#giveUp(error, failed, found, lease);
@@ -263,8 +263,12 @@ export class EventRun implements RunningDelivery {
   async #giveUp(error: unknown, failed: WebhookError, route: Found, lease: Lease): Promise<Result> {
     const { deadLetter, now } = this.#parts.settings;
     const { attempt = 1 } = this.#pending;
-    const letter = toDeadLetter(this.#delivery, { attempt, error, at: now(), route });
-    if (deadLetter && (await handOver(deadLetter, letter, failed, route.sensitiveData)))
+    const { source } = this.#pending;
+    const delivery = { ...this.#delivery, source };
+    const letter = toDeadLetter(delivery, { attempt, error, at: now(), route });
+    // Without a key, it would be another letter than the one that somebody redrives over the network.
+    const isOther = source === 'redrive' && this.#delivery.source === 'webhook' && !route.key;
+    if (deadLetter && !isOther && (await handOver(deadLetter, letter, failed, route.sensitiveData)))
       return { outcome: 'dead-lettered', error: failed };
     await lease.release();
     throw failed;

@@ -14,6 +14,7 @@ import type {
   DeadLetterList,
 } from '@call-webhooks/core/stores';
 import { callHook, checkOptions, docsUrl, option, shortFrames } from '@call-webhooks/core/internal';
+import { withoutPrefix } from './dead-letters/failed-rows.ts';
 import { pagesOf } from './dead-letters/pages.ts';
 import { inParallel } from './in-parallel.ts';
 import { keepLease } from './lease.ts';
@@ -350,7 +351,8 @@ function failureOf(outcome: Outcome, { attempt }: StoredDeadLetter): DeadLetterF
     at: new Date(),
     source: 'redrive',
     attempt: outcome.attempt ?? attempt,
-    error: error?.message ?? outcome.outcome,
+    // As a receiver with `deadLetter` writes it.
+    error: error ? withoutPrefix(error.message) : outcome.outcome,
     ...(stack !== undefined && { stack }),
   };
 }

@@ -57,10 +57,10 @@ export function redriveCommand(app: App): Command {
       'after',
       `
 Each dead letter is signed anew and sent. It is removed when the receiver has
-handled its event. If that fails again it stays, with the error that it had: the
-new one is in the receiver's log. Ctrl-C waits for what is being sent. The store
-has to be the receiver's. If the receiver has tenants, redrive one at a time:
---tenant, with the --to and the secret of this tenant.
+handled its event. If that fails again, the receiver writes the new error into
+the dead letter. Ctrl-C waits for what is being sent. The store has to be the
+receiver's. If the receiver has tenants, redrive one at a time: --tenant, with
+the --to and the secret of this tenant.
 Exit code 1 if any failed, had no response in time, or is a dead job of a queue,
 which only the queue can run.`,
     )
@@ -164,6 +164,7 @@ function whatBecame({ result, outcome }: RedriveProgress): string {
   if (result === 'unknown') return 'unknown: no response, so its handler may be running';
   if (result === 'notFound') return 'not found: it was redriven or removed meanwhile';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
+  if (outcome === 'dead-lettered') return 'failed again: the dead letter has the new error';
   const log = result === 'failed' ? "; the receiver's log has the error" : '';
   return `${result}: ${outcome ?? 'another redrive has it'}${log}`;
 }
@@ -187,10 +188,14 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
     async deliver(input) {
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
-      const answer = await postSigned(letter.rawBody, target, newWebhookId('redrive'));
+      const answer = await postSigned(
+        letter.rawBody,
+        target,
+        newWebhookId('redrive', letter.attempt),
+      );
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No dead letter was lost.');
-      // Only the receiver knows the new error. The last one that is known keeps the cause.
+      // Only the receiver knows the new error, and has not written it: the last one that is known keeps the cause.
       const isFailure = code === 'handler-failed' || code === 'invalid-payload';
       return {
         outcome: code,
