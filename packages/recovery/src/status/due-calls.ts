@@ -49,13 +49,26 @@ export interface DueCalls {
   readonly dueFrom: number;
   /** Which part of the calls has the event, at most 1. */
   readonly share: number;
+  /** Set while the history is too short, so that a silence is not judged, or only after the longest wait. */
+  readonly early?: EarlyHistory | undefined;
+}
+
+/** What a history lacks until an event can be judged as soon as any. */
+export interface EarlyHistory {
+  /** In how many ten-minute periods the event arrived, and how many are needed. */
+  readonly arrivals: number;
+  readonly needed: number;
+  /** Calls that have lacked the event for as long as a judge with enough history would wait at least. */
+  readonly waiting: number;
+  /** How long such a call is waited for; milliseconds. `undefined` if nobody judges at all so far. */
+  readonly waitsFor: number | undefined;
 }
 
 /**
  * The calls of which an event should have arrived, judged by each other event of its tenant.
  * @param periods the oldest first
  * @param others the names of all events of the tenant
- * @returns none if it arrived too seldom, or has no relation to an event that arrives
+ * @returns none if it has no relation to an event that arrives
  */
 export function dueCalls(
   periods: readonly Arrivals[],
@@ -65,7 +78,7 @@ export function dueCalls(
 ): readonly DueCalls[] {
   return RELATIONS.filter(
     (relation) => relation.event === event.eventName && others.includes(relation.other),
-  ).flatMap((relation) => judgedBy(relation, periods, event, judge) ?? []);
+  ).map((relation) => judgedBy(relation, periods, event, judge));
 }
 
 /** By chance, so many calls lack the event once in a thousand times. */
@@ -76,7 +89,7 @@ function judgedBy(
   periods: readonly Arrivals[],
   { arrivedAt }: SeenEvent,
   { now, thresholds }: { now: number; thresholds: Thresholds },
-): DueCalls | undefined {
+): DueCalls {
   /** The most calls that lacked the event before it arrived after all, and the longest wait for it. */
   let longest = 0;
   let longestWait = 0;
@@ -102,8 +115,8 @@ function judgedBy(
     const byChance = Math.ceil(Math.log(CHANCE) / Math.log(1 - share));
     return Math.max(thresholds.calls, 2 * longest + 1, byChance);
   };
-  const dueBy = (end: number) =>
-    run.filter(({ at }) => at >= lastAt + before && at + PERIOD_MS + wait() <= end);
+  const dueBy = (end: number, after = wait()) =>
+    run.filter(({ at }) => at >= lastAt + before && at + PERIOD_MS + after <= end);
   const countOf = (due: readonly { count: number }[]) =>
     due.reduce((sum, { count }) => sum + count, 0);
 
@@ -124,14 +137,22 @@ function judgedBy(
     run = [];
     lastAt = Math.min(at + PERIOD_MS, at === arrivedIn ? arrivedAt : Infinity);
   }
-  if (arrivals < thresholds.arrivals) return undefined;
   lastAt = Math.max(lastAt, arrivedAt);
-  const due = dueBy(now);
+  const isJudged = arrivals >= thresholds.arrivals;
+  const needed = after === 'learned' ? thresholds.manyArrivals : thresholds.arrivals;
+  const due = isJudged ? dueBy(now) : [];
+  const shortest = after === 'learned' ? thresholds.waitMin : after;
   return {
     other,
     calls: countOf(due),
     limit: limit(),
     dueFrom: due[0]?.at ?? now,
     share: Math.min(1, events / Math.max(1, calls)),
+    ...(arrivals < needed && {
+      early: {
+        ...{ arrivals, needed, waiting: countOf(dueBy(now, shortest)) },
+        waitsFor: isJudged ? wait() : undefined,
+      },
+    }),
   };
 }

@@ -27,6 +27,8 @@ export interface Evidence {
   readonly failures: readonly OutcomeRow[];
   /** Deliveries and jobs of the last hour whose event became a dead letter. */
   readonly deadLettered: readonly OutcomeRow[];
+  /** Rows of any kind that `windowsToRead` asked for. */
+  readonly read: readonly ReadWindow[];
   readonly processes: readonly SeenProcess[];
   /** What the store knows of the events of `keysToAsk`. */
   readonly states: ReadonlyMap<string, EventState | undefined>;
@@ -34,6 +36,43 @@ export interface Evidence {
   readonly rememberFor: number;
   readonly reconciled: readonly ReconcileReport[];
   readonly expect?: readonly string[] | undefined;
+}
+
+/** A time of which the single rows are needed; milliseconds since the epoch, both included. */
+export interface Window {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** The rows of a window. If there were too many, it begins later: with the oldest one that was read. */
+export interface ReadWindow extends Window {
+  /** The window that was asked for. */
+  readonly asked: Window;
+  /** The oldest first. */
+  readonly rows: readonly OutcomeRow[];
+}
+
+/** What was read of a window; nothing if it was not asked for. */
+export const readOf = (read: readonly ReadWindow[], { since, until }: Window): ReadWindow =>
+  read.find(({ asked }) => asked.since === since && asked.until === until) ?? {
+    ...{ since: until, until, rows: [] },
+    asked: { since, until },
+  };
+
+/**
+ * When the first and the last row of a kind came in a period, if their rows were read; else when the period began.
+ * Clocks of processes may differ from the one of the store, by which rows are told.
+ */
+export function exactTimes(
+  read: readonly ReadWindow[],
+  { since, until }: Window,
+  isOne: (row: OutcomeRow) => boolean,
+): { readonly first: number; readonly last: number } {
+  const times = read
+    .flatMap(({ rows }) => rows.filter(({ at }) => at >= since && at <= until))
+    .flatMap((row) => (isOne(row) ? [row.at] : []));
+  if (times.length === 0) return { first: since, last: since };
+  return { first: Math.min(...times), last: Math.max(...times) };
 }
 
 /** One event name of one tenant, whose deliveries were verified. */

@@ -1,7 +1,8 @@
 import type { OutcomeCode } from '@call-webhooks/core';
 import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
+import { causeOfRow } from '../dead-letters/failed-rows.ts';
 import { eventId, groupedBy, type Evidence, type SeenEvent } from './evidence.ts';
-import type { Finding } from './findings.ts';
+import type { CommonError, Finding } from './findings.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** An event that failed, or deliveries without a key, which nobody can tell apart. */
@@ -25,7 +26,9 @@ const RETRY_MS = 300_000;
 /** Whose dead letters count: a redrive leaves what was one before. */
 const GIVEN_UP_BY: ReadonlySet<string> = new Set(['webhook', 'queue']);
 /** More events than this are not asked for: some of them say as much as all. */
-const MAX_ASKED = 200;
+const MAX_ASKED = 500;
+
+const isRedactedKey = (key: string) => key.includes('[redacted]');
 
 /** @param rows the oldest first */
 function failedEvents(
@@ -36,7 +39,7 @@ function failedEvents(
   for (const row of rows) {
     const { tenant = '', eventName = '', at, attempt = 1, attemptsLeft, outcome } = row;
     // Ids that look like a number or an address of a person: many events have the same redacted key.
-    const isRedacted = row.key?.includes('[redacted]') === true;
+    const isRedacted = row.key !== undefined && isRedactedKey(row.key);
     const key = isRedacted ? undefined : row.key;
     const id = key === undefined ? JSON.stringify([tenant, eventName, outcome]) : `key ${key}`;
     const one = found.get(id);
@@ -57,9 +60,9 @@ function failedEvents(
   return [...found.values()];
 }
 
-type Asked = Pick<Evidence, 'now' | 'thresholds' | 'failures' | 'rememberFor'>;
+type Asked = Pick<Evidence, 'now' | 'thresholds' | 'failures' | 'deadLettered' | 'rememberFor'>;
 
-/** Failed events whose retry failed as well, and failed events whose retry is overdue. */
+/** Failed events whose retry failed as well, those that failed once, and those whose retry is overdue. */
 function openEvents({ now, thresholds, failures, rememberFor }: Asked) {
   const all = failedEvents(failures, thresholds);
   const named = all.filter(({ key }) => key !== undefined);
@@ -71,6 +74,8 @@ function openEvents({ now, thresholds, failures, rememberFor }: Asked) {
       .filter((one) => isRecent(one) && wasRetried(one))
       .sort((one, other) => one.firstAt - other.firstAt)
       .slice(0, MAX_ASKED),
+    /** They may be retried successfully, or be the first ones that show that all of them fail. */
+    failedOnce: named.filter((one) => isRecent(one) && !wasRetried(one)).slice(-MAX_ASKED),
     overdue: named
       .filter((one) => !isRecent(one) && now - one.lastAt < rememberFor)
       .slice(-MAX_ASKED),
@@ -80,8 +85,11 @@ function openEvents({ now, thresholds, failures, rememberFor }: Asked) {
 
 /** The keys of events about which a judge wants to know what the store does. */
 export function keysOfFailures(asked: Asked): readonly string[] {
-  const { retried, overdue } = openEvents(asked);
-  return [...retried, ...overdue].flatMap(({ key }) => key ?? []);
+  const { retried, failedOnce, overdue } = openEvents(asked);
+  const deadLettered = asked.deadLettered.slice(-MAX_ASKED);
+  return [...retried, ...failedOnce, ...overdue, ...deadLettered].flatMap(({ key }) =>
+    key === undefined || isRedactedKey(key) ? [] : key,
+  );
 }
 
 /** Events that the service is about to give up, or that became dead letters. */
@@ -89,8 +97,8 @@ export function findFailing(
   evidence: Evidence,
   seen: ReadonlyMap<string, SeenEvent>,
 ): readonly Finding[] {
-  const { thresholds, states } = evidence;
-  const { retried, unnamed } = openEvents(evidence);
+  const { thresholds, states, failures } = evidence;
+  const { retried, failedOnce, unnamed } = openEvents(evidence);
   const isOpen = ({ key = '' }: FailedEvent) => {
     const state = states.get(key);
     return state === 'failed' || state === undefined;
@@ -102,8 +110,9 @@ export function findFailing(
     const firstAt = took < thresholds.retriedAfter ? one.lastAt - RETRY_MS : one.firstAt;
     return (seen.get(eventId(one))?.acknowledgedAt ?? 0) <= firstAt;
   };
+  const open = retried.filter(isOpen);
   const failing = [
-    ...retried.filter((one) => isOpen(one) && isFailing(one)),
+    ...open.filter(isFailing),
     ...unnamed.filter(
       (one) =>
         one.attempt >= 3 ||
@@ -112,10 +121,14 @@ export function findFailing(
           one.lastAt - one.firstAt >= 2 * thresholds.retriedAfter),
     ),
   ];
-  const found = [...groupedBy(failing, eventId).values()].map((events): Finding => {
+  const others = groupedBy([...open, ...failedOnce.filter(isOpen)], eventId);
+  const found = [...groupedBy(failing, eventId)].map(([id, worst]): Finding => {
+    // What has failed less often fails as well, and may have done so before.
+    const events = [...new Set([...worst, ...(others.get(id) ?? [])])];
     const [{ tenant, eventName, firstAt, lastAt, outcome, key, ...oldest }] = events.sort(
       (one, other) => one.firstAt - other.firstAt,
     ) as [FailedEvent];
+    const rows = failures.filter((row) => row.at >= firstAt && isOf(row, { tenant, eventName }));
     return {
       what: 'failing-events',
       kind: 'failing',
@@ -123,6 +136,7 @@ export function findFailing(
       ...{ tenant, eventName, since: firstAt, count: events.length },
       lastAt,
       outcome,
+      most: mostCommonError(rows),
       failures: Math.max(oldest.attempt, oldest.rows),
       isKnown: key !== undefined,
     };
@@ -130,12 +144,22 @@ export function findFailing(
   return [...found, ...deadLettered(evidence, found)];
 }
 
+const isOf = (row: OutcomeRow, { tenant, eventName }: { tenant: string; eventName: string }) =>
+  (row.tenant ?? '') === tenant && (row.eventName ?? '') === eventName;
+
+/** What most of these failures have in common. */
+function mostCommonError(rows: readonly OutcomeRow[]): CommonError | undefined {
+  const groups = [...groupedBy(rows, causeOfRow)];
+  const [first] = groups.sort(([, one], [, other]) => other.length - one.length);
+  return first && { text: first[0], count: first[1].length, of: rows.length };
+}
+
 /**
- * Dead letters of the last hour. Their counters are exact and name no tenant, so those of a receiver with
- * tenants are counted by their rows: what concerns one tenant is never said of another one.
+ * Dead letters of the last hour that no redrive has handled since. Their counters are exact and name no tenant, so
+ * those of a receiver with tenants are counted by their rows: what concerns one tenant is never said of another one.
  */
 function deadLettered(
-  { now, minutes, deadLettered: rows, thresholds }: Evidence,
+  { now, minutes, deadLettered: rows, states, thresholds }: Evidence,
   failing: readonly Finding[],
 ): readonly Finding[] {
   const from = now - thresholds.deadLettersFor;
@@ -152,16 +176,27 @@ function deadLettered(
   }
   const givenUp = rows.filter(({ source }) => GIVEN_UP_BY.has(source));
   const rowsOf = groupedBy(givenUp, ({ eventName = '' }) => eventName);
+  // The store has the events of dead jobs as handled, whatever became of the jobs.
+  const isDone = ({ source, key = '' }: OutcomeRow) =>
+    source !== 'queue' && states.get(key) === 'handled';
   return [...counted]
     .flatMap(([eventName, all]) => {
-      const byTenant = groupedBy(rowsOf.get(eventName) ?? [], ({ tenant = '' }) => tenant);
-      if ([...byTenant.keys()].every((tenant) => tenant === ''))
-        return [{ tenant: '', eventName, ...all }];
-      return [...byTenant].map(([tenant, own]) => ({
-        ...{ tenant, eventName, count: own.length },
-        since: Math.min(...own.map(({ at }) => at)),
-      }));
+      const own = rowsOf.get(eventName) ?? [];
+      const byTenant = groupedBy(own, ({ tenant = '' }) => tenant);
+      const hasTenants = [...byTenant.keys()].some((tenant) => tenant !== '');
+      if (!hasTenants) byTenant.set('', own);
+      return [...byTenant].map(([tenant, ofTenant]) => {
+        const left = ofTenant.filter((row) => !isDone(row));
+        const count = hasTenants ? left.length : all.count - (ofTenant.length - left.length);
+        const since = Math.min(...left.map(({ at }) => at));
+        const isWhole = hasTenants || count <= left.length;
+        return {
+          ...{ tenant, eventName, count, since: isWhole ? since : Math.min(since, all.since) },
+          most: mostCommonError(left),
+        };
+      });
     })
+    .filter(({ count }) => count > 0)
     .filter((one) => !failing.some((other) => eventId(other) === eventId(one)))
     .map((one) => ({ what: 'dead-letters', kind: 'failing', urgent: false, ...one }));
 }

@@ -10,6 +10,15 @@ export type Finding = Pick<Attention, 'kind' | 'urgent' | 'by' | 'since' | 'coun
   readonly eventName: string;
 } & Facts;
 
+/** An error that is more frequent than the others. */
+export interface CommonError {
+  /** As `causeOf` gives it; or an outcome, if the rows have no error. */
+  readonly text: string;
+  /** How many of all have it. */
+  readonly count: number;
+  readonly of: number;
+}
+
 type Facts =
   | { readonly what: 'store-down'; readonly error: string }
   | { readonly what: 'log-unreadable'; readonly error: string }
@@ -17,12 +26,14 @@ type Facts =
       readonly what: 'failing-events';
       readonly lastAt: number;
       readonly outcome: OutcomeCode;
+      /** What most of the failed deliveries have in common. */
+      readonly most: CommonError | undefined;
       /** How often the oldest one failed. */
       readonly failures: number;
       /** Whether these are known events, and not deliveries that nobody can tell apart. */
       readonly isKnown: boolean;
     }
-  | { readonly what: 'dead-letters' }
+  | { readonly what: 'dead-letters'; readonly most: CommonError | undefined }
   | { readonly what: 'given-up' }
   | { readonly what: 'retry-overdue' }
   | { readonly what: 'usual-hours' }
@@ -39,12 +50,30 @@ type Facts =
   | {
       readonly what: 'rejected-events';
       readonly outcome: OutcomeCode;
+      /** When the last one was rejected. */
+      readonly lastAt: number;
       /** The events that have not arrived since. */
       readonly events: readonly SeenEvent[];
     }
   | {
+      readonly what: 'rejected-ended';
+      readonly outcome: OutcomeCode;
+      readonly lastAt: number;
+      /** The delivery that was verified again. */
+      readonly ended: {
+        readonly eventName: string;
+        readonly at: number;
+        readonly secretId: string;
+      };
+      /** The events that may still be concerned. */
+      readonly missing: readonly SeenEvent[];
+      /** How many were rejected since: then `since` and `count` are about these. */
+      readonly again: number;
+    }
+  | {
       readonly what: 'rejected-only';
       readonly outcome: OutcomeCode;
+      readonly lastAt: number;
       /** Whether the tenant, or a receiver without tenants, has ever had a verified delivery. */
       readonly isKnown: boolean;
       /** How many tenants of which no delivery was ever verified. */
@@ -60,6 +89,8 @@ type Facts =
       readonly what: 'slow';
       readonly of: number;
       readonly ackWithin: number;
+      /** The version of the app that handled the first one, and when its process had started. */
+      readonly version?: { readonly name: string; readonly startedAt: number } | undefined;
       /** The 95th percentiles, milliseconds; absent if nothing was measured. */
       readonly p95: {
         readonly delivery?: number | undefined;

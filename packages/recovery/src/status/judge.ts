@@ -1,9 +1,17 @@
 import { counterParts } from '@call-webhooks/core/stores';
-import { eventId, OTHERS, seenEvents, type Evidence, type SeenEvent } from './evidence.ts';
+import type { DueCalls, EarlyHistory } from './due-calls.ts';
+import {
+  eventId,
+  OTHERS,
+  seenEvents,
+  type Evidence,
+  type SeenEvent,
+  type Window,
+} from './evidence.ts';
 import { findFailing, findGivenUp, keysOfFailures } from './failing.ts';
 import type { Finding } from './findings.ts';
 import { findReconciled } from './missed.ts';
-import { findRejected } from './rejected.ts';
+import { findRejected, windowsOfRejected } from './rejected.ts';
 import {
   findDue,
   findOverdue,
@@ -12,12 +20,13 @@ import {
   lastFailureOf,
   type Histories,
 } from './silent.ts';
-import { findSlow } from './slow.ts';
-import { findStuck } from './stuck.ts';
+import { findSlow, windowsOfSlow } from './slow.ts';
+import { findStuck, windowsOfStuck } from './stuck.ts';
 import type { EventStatus, Status } from './types.ts';
-import { code, inWords } from './words.ts';
+import { shownTime } from './times.ts';
+import { calls, code, inWords } from './words.ts';
 
-type Gathered = Omit<Evidence, 'states'>;
+type Gathered = Omit<Evidence, 'states' | 'read'>;
 
 /** The keys of events that have to be looked up in the store, for `states` of the evidence. */
 export function keysToAsk(evidence: Gathered): readonly string[] {
@@ -27,15 +36,28 @@ export function keysToAsk(evidence: Gathered): readonly string[] {
   return [...new Set([...keysOfFailures(evidence), ...keys.flatMap((key) => key ?? [])])];
 }
 
+/** The times of which single rows have to be read, for `read` of the evidence: none as long as all is well. */
+export function windowsToRead(evidence: Gathered): readonly Window[] {
+  const seen = seenEvents(evidence);
+  const all = [
+    ...windowsOfRejected(evidence, seen),
+    ...windowsOfSlow(evidence),
+    ...windowsOfStuck(evidence),
+  ];
+  const each = new Map(all.map((one) => [`${String(one.since)} ${String(one.until)}`, one]));
+  return [...each.values()].slice(0, MAX_WINDOWS);
+}
+
+/** More say nothing new: of the others, times are told to the minute. */
+const MAX_WINDOWS = 40;
+
 /** Judges what is known. The same evidence always has the same result. */
 export function judge(evidence: Evidence): Status {
   const { now } = evidence;
   const seen = seenEvents(evidence);
   const past = histories(evidence, seen);
   const findings = findAll(evidence, seen, past);
-  const attention = findings
-    .sort((one, other) => Number(other.urgent) - Number(one.urgent) || one.since - other.since)
-    .map((finding) => inWords(finding, now));
+  const attention = findings.sort(byImportance).map((finding) => inWords(finding, now));
   return {
     at: now,
     attention,
@@ -43,6 +65,22 @@ export function judge(evidence: Evidence): Status {
     notes: notesOf(evidence),
   };
 }
+
+/** Of two that are equally urgent, what is nearer to a pause, or to events that are lost, comes first. */
+const KINDS: readonly Finding['kind'][] = [
+  'store',
+  'silent',
+  'rejected',
+  'failing',
+  'stuck',
+  'missed',
+  'slow',
+];
+
+const byImportance = (one: Finding, other: Finding): number =>
+  Number(other.urgent) - Number(one.urgent) ||
+  KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind) ||
+  one.since - other.since;
 
 /** Whether a finding is about an event, perhaps among others. */
 function concerns(
@@ -52,6 +90,8 @@ function concerns(
   if (finding.tenant !== tenant && finding.tenant !== '') return false;
   if (finding.what === 'rejected-events')
     return finding.events.some((event) => event.eventName === eventName);
+  if (finding.what === 'rejected-ended')
+    return finding.missing.some((event) => event.eventName === eventName);
   return finding.eventName === eventName || finding.what === 'usual-hours';
 }
 
@@ -112,12 +152,15 @@ function stateOf(
   { due, periods }: Histories,
 ): Pick<EventStatus, 'state' | 'why'> {
   if (findings.some((finding) => concerns(finding, event))) return { state: 'attention' };
-  const judged = due.get(eventId(event)) ?? [];
-  const isDue = judged.some(({ calls }) => calls > 0);
+  const related = due.get(eventId(event)) ?? [];
+  const early = related.find((one) => (one.early?.waiting ?? 0) > 0);
+  if (early?.early) return { state: 'unknown', why: whyEarly(event, early, early.early, now) };
+  const isDue = related.some(({ calls }) => calls > 0);
   if (now - event.arrivedAt <= thresholds.nothingFor && !isDue) return { state: 'arrives' };
   if (event.tenant === OTHERS || event.eventName === OTHERS)
     return { state: 'unknown', why: WHY.others };
-  if (judged.length > 0) return { state: 'quiet' };
+  if (related.some((one) => !one.early || one.early.waitsFor !== undefined))
+    return { state: 'quiet' };
   const [first] = periods.get(event.tenant) ?? [];
   const hasWeek = first !== undefined && first.at <= now - WEEK_MS;
   // Of an event that no other one says anything about, only the usual hours tell.
@@ -130,8 +173,21 @@ const WHY = {
   never: 'No delivery of it has arrived in the last 30 days.',
   others: 'More than 100 tenants or event names are counted together as `*`.',
   short:
-    'It has arrived too seldom so far to say whether its silence is normal: the log has to cover a week, or ten arrivals beside other events of the same calls.',
+    'The log is too short to say whether its silence is normal. It has to cover a week, or the event has to arrive in ten periods of ten minutes beside other events of the same calls.',
 };
+
+function whyEarly(
+  { arrivedAt }: SeenEvent,
+  { other }: DueCalls,
+  { arrivals, needed, waiting, waitsFor }: EarlyHistory,
+  now: number,
+): string {
+  const since = `Since it arrived last, at ${shownTime(arrivedAt, now)}, ${code(other)} has arrived for ${calls(waiting)} that may lack it.`;
+  const history = `It has arrived in ${String(arrivals)} of the ${String(needed)} ten-minute periods that are needed to tell how long is normal`;
+  return waitsFor === undefined
+    ? `${since} ${history}, and until then a silence of it is not judged.`
+    : `${since} ${history}. Until then, its absence is reported only for calls that are older than ${String(waitsFor / 3_600_000)} hours.`;
+}
 
 /** What nobody has to act on. */
 function notesOf({ minutes }: Evidence): readonly string[] {

@@ -3,11 +3,20 @@ import {
   COUNTER_SERIES,
   type CounterSeries,
   type OutcomeLog,
+  type OutcomeLogQuery,
   type OutcomeRow,
 } from '@call-webhooks/core/stores';
 import { inTime } from '../store-calls.ts';
-import { isOpenFailure, OTHERS, tenantsOf, type CountersAt, type Evidence } from './evidence.ts';
-import { keysToAsk } from './judge.ts';
+import {
+  isOpenFailure,
+  OTHERS,
+  tenantsOf,
+  type CountersAt,
+  type Evidence,
+  type ReadWindow,
+  type Window,
+} from './evidence.ts';
+import { keysToAsk, windowsToRead } from './judge.ts';
 import { parsedReports, reportsName, type ReconcileReport } from './reconcile-report.ts';
 import { THRESHOLDS } from './thresholds.ts';
 import type { StatusStore } from './types.ts';
@@ -18,6 +27,8 @@ const CALL_MS = 10_000;
 /** Failures that are looked at, the newest first, and batches of one page. */
 const MAX_FAILURES = 5_000;
 const BATCHES = 200;
+/** Rows of one window that are read, the newest first. */
+const MAX_WINDOW_ROWS = 2_000;
 
 /** What `status` is asked for. */
 interface Asked {
@@ -58,8 +69,11 @@ export async function loadEvidence(
     ),
   };
   const keys = store.peek ? keysToAsk(gathered) : [];
-  const found = keys.length > 0 ? await ask('peek()', async () => store.peek?.(keys)) : [];
-  return { ...gathered, states: new Map(keys.map((key, index) => [key, found?.[index]])) };
+  const [found, read] = await Promise.all([
+    keys.length > 0 ? ask('peek()', async () => store.peek?.(keys)) : [],
+    Promise.all(windowsToRead(gathered).map((window) => readWindow(log, window))),
+  ]);
+  return { ...gathered, read, states: new Map(keys.map((key, index) => [key, found?.[index]])) };
 }
 
 const ask = <T>(what: string, call: () => Promise<T>): Promise<T> =>
@@ -87,15 +101,34 @@ function merged(...all: readonly CountersAt[]): CountersAt {
 
 /** @returns the oldest first */
 async function readFailures(log: OutcomeLog, since: number): Promise<readonly OutcomeRow[]> {
+  const { rows } = await readRows(log, { only: 'failures', since }, MAX_FAILURES);
+  return rows;
+}
+
+async function readWindow(log: OutcomeLog, asked: Window): Promise<ReadWindow> {
+  const { rows, isWhole } = await readRows(log, asked, MAX_WINDOW_ROWS);
+  return { ...asked, asked, rows, ...(!isWhole && rows[0] && { since: rows[0].at }) };
+}
+
+/** @returns the newest rows, the oldest of them first, and whether these are all */
+async function readRows(
+  log: OutcomeLog,
+  query: Pick<OutcomeLogQuery, 'only' | 'since' | 'until'>,
+  most: number,
+): Promise<{ rows: readonly OutcomeRow[]; isWhole: boolean }> {
   const found: OutcomeRow[] = [];
-  for (let before: string | undefined; ;) {
-    const query = { only: 'failures', since, before, batches: BATCHES } as const;
-    const page = await ask('failures of the log', () => log.read(query));
+  let before: string | undefined;
+  do {
+    const page = await ask('rows of the log', () =>
+      log.read({ ...query, before, batches: BATCHES }),
+    );
     found.push(...page.rows);
     before = page.before;
-    if (before === undefined || found.length >= MAX_FAILURES) break;
-  }
-  return found.sort((one, other) => one.at - other.at);
+  } while (before !== undefined && found.length < most);
+  return {
+    rows: found.sort((one, other) => one.at - other.at),
+    isWhole: before === undefined,
+  };
 }
 
 /** Of receivers without tenants, and of each tenant of which deliveries come. */

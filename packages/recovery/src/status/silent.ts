@@ -41,7 +41,7 @@ function wasSettled(event: SeenEvent, evidence: Evidence): boolean {
 
 /** What the history says about the events. */
 export interface Histories {
-  /** The calls of which an event is due, by `eventId`. Absent where nobody can tell. */
+  /** The calls of which an event is due, by `eventId`. Empty where no other event says anything about it. */
   readonly due: ReadonlyMap<string, readonly DueCalls[]>;
   /** The periods of each tenant, the oldest first. */
   readonly periods: ReadonlyMap<string, readonly Arrivals[]>;

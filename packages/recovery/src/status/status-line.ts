@@ -19,7 +19,11 @@ export function statusLine({ at, attention, events, unknown }: Status): string {
   const arrived = events.flatMap(({ arrivedAt }) => arrivedAt ?? []);
   if (arrived.length === 0) return 'No delivery has arrived in the last 30 days.';
   const arriving = events.filter(({ state }) => state === 'arrives');
-  if (arriving.length === 0) return `Quiet since ${shownTime(Math.max(...arrived), at)}.`;
+  if (arriving.length === 0) {
+    const isUnknown = events.some(({ state }) => state === 'unknown');
+    const doubt = isUnknown ? ' It is too early to tell whether that is normal.' : '';
+    return `Quiet since ${shownTime(Math.max(...arrived), at)}.${doubt}`;
+  }
   if (arriving.length === events.length)
     return events.length === 1
       ? `${nameOf(events[0] as EventStatus)} arrives.`
@@ -33,8 +37,11 @@ export function statusLine({ at, attention, events, unknown }: Status): string {
 const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>
   code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
 
-const lastOf = ({ arrivedAt }: EventStatus, at: number) =>
-  arrivedAt === undefined ? 'has never arrived' : `arrived last at ${shownTime(arrivedAt, at)}`;
+function lastOf({ arrivedAt, state }: EventStatus, at: number): string {
+  if (arrivedAt === undefined) return 'has never arrived';
+  const last = `arrived last at ${shownTime(arrivedAt, at)}`;
+  return state === 'unknown' ? `${last} (it is too early to tell whether it has stopped)` : last;
+}
 
 const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofEvent: string, ofAll: string]> = {
   failing: ['is failing', 'deliveries fail'],

@@ -1,14 +1,37 @@
-import { counterParts } from '@call-webhooks/core/stores';
-import type { Evidence } from './evidence.ts';
+import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
+import { exactTimes, type Evidence, type Window } from './evidence.ts';
 import type { Finding } from './findings.ts';
 
+type Gathered = Pick<Evidence, 'now' | 'marks' | 'minutes' | 'thresholds'>;
+
+const MINUTE_MS = 60_000;
+
+/** Deliveries were queued, and no job has ended since, although one did before. */
+export function findStuck(evidence: Evidence): readonly Finding[] {
+  const queued = queuedSince(evidence);
+  if (!queued) return [];
+  const isQueued = ({ source, outcome }: OutcomeRow) =>
+    source === 'webhook' && outcome === 'queued';
+  const since = exactTimes(evidence.read, minuteOf(queued.since), isQueued).first;
+  const of = { tenant: '', eventName: '', since, count: queued.count };
+  return [{ what: 'stuck', kind: 'stuck', urgent: true, ...of }];
+}
+
+/** The minute of the first delivery that waits. */
+export function windowsOfStuck(evidence: Gathered): readonly Window[] {
+  const queued = queuedSince(evidence);
+  return queued ? [minuteOf(queued.since)] : [];
+}
+
+const minuteOf = (since: number): Window => ({ since, until: since + MINUTE_MS - 1 });
+
 /**
- * Deliveries were queued, and no job has ended since, although one did before. What was queued soon after the
- * last job is not counted, since counters have the clocks of their processes.
+ * What was queued, and since which minute. What was queued soon after the last job is not counted, since counters
+ * have the clocks of their processes.
  */
-export function findStuck({ now, marks, minutes, thresholds }: Evidence): readonly Finding[] {
+function queuedSince({ now, marks, minutes, thresholds }: Gathered) {
   const endedAt = marks['queue'];
-  if (endedAt === undefined) return [];
+  if (endedAt === undefined) return undefined;
   let count = 0;
   let since = Infinity;
   for (const [at, counters] of minutes)
@@ -19,7 +42,5 @@ export function findStuck({ now, marks, minutes, thresholds }: Evidence): readon
       count += queued;
       since = Math.min(since, at);
     }
-  if (count === 0 || now - since < thresholds.stuckAfter) return [];
-  const of = { tenant: '', eventName: '', since, count };
-  return [{ what: 'stuck', kind: 'stuck', urgent: true, ...of }];
+  return count > 0 && now - since >= thresholds.stuckAfter ? { since, count } : undefined;
 }

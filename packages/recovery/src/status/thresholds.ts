@@ -10,10 +10,12 @@ export const THRESHOLDS = {
   retriedAfter: 4 * MINUTE_MS,
   /** Two retry intervals that are 10 % late, and a timeout: by then the retry after a lost one has come as well. */
   overdueAfter: 12 * MINUTE_MS,
-  /** Rejected deliveries that belong together: a retry comes within this time. */
+  /** Rejected deliveries that belong together: a retry comes within this time. After it, they have ended. */
   rejectedPause: 7 * MINUTE_MS,
-  /** Rejected deliveries while every event arrives count for so long. */
-  rejectedFor: 15 * MINUTE_MS,
+  /** How far back the end of a series of rejections is read row by row. */
+  rejectedRows: 30 * MINUTE_MS,
+  /** An event that arrives so much less often than another one has no part in what that one explains. */
+  comparable: 0.2,
   /** Failures of deliveries that nobody can tell apart, and that belong together. */
   unnamedPause: 6.5 * MINUTE_MS,
   /** How far rules look back that need no history. */

@@ -1,6 +1,7 @@
 import { OUTCOMES } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
-import type { Finding } from './findings.ts';
+import type { SeenEvent } from './evidence.ts';
+import type { CommonError, Finding } from './findings.ts';
 import { shownDuration, shownTime } from './times.ts';
 import type { Attention } from './types.ts';
 
@@ -28,25 +29,25 @@ const WORDS: {
     fix: "Check the store's server. Deliveries do not wait for the log, and may go on.",
   }),
   'failing-events': (
-    { eventName, failures, count, since, lastAt, outcome, urgent, isKnown },
+    { eventName, failures, count, since, lastAt, outcome, most, urgent, isKnown },
     at,
   ) => {
     const what = eventName === '' ? 'Deliveries fail' : `${code(eventName)} is failing`;
     const evidence = isKnown
-      ? `${count === 1 ? 'an event' : `the oldest of ${events(count)}`} failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
+      ? `${count === 1 ? 'One event' : `${events(count)} fail. The oldest one`} has failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
       : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt)}.`;
     const meaning = urgent
-      ? 'The service retries about every 5 minutes, a limited number of times, and then pauses the rule.'
-      : 'After its last attempt, an event becomes a dead letter, and dead letters cannot pause the rule.';
+      ? 'The service sends an event again about every 5 minutes, a limited number of times, and then pauses the rule.'
+      : 'After its last attempt, an event becomes a dead letter. Dead letters cannot pause the rule.';
     return {
-      text: `${what} (${code(outcome)}): ${evidence} ${meaning}`,
+      text: `${what} (${code(outcome)}). ${evidence}${mostly(most)} ${meaning}`,
       fix: urgent
         ? OUTCOMES[outcome].fix
         : 'Read the error in the log line, fix the cause, and redrive the dead letters.',
     };
   },
-  'dead-letters': ({ eventName, count, since }, at) => ({
-    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}. Dead letters cannot pause the rule.`,
+  'dead-letters': ({ eventName, count, since, most }, at) => ({
+    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}, and no redrive has handled ${count === 1 ? 'it' : 'them'} so far.${mostly(most)} Dead letters cannot pause the rule.`,
     fix: 'Look at the dead letters, fix the cause, and redrive them.',
   }),
   'retry-overdue': ({ eventName, since }, at) => ({
@@ -61,19 +62,35 @@ const WORDS: {
     text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} came. On a holiday this is normal.`,
     fix: `If calls are made now, look at the proxy, and at the rules in the service's web application. Resume them, then run reconcile.`,
   }),
-  'rejected-events': ({ count, since, outcome, events: missing }, at) => ({
-    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), and ${missing.length === 1 ? 'an event has' : 'these events have'} not arrived since: ${missing
-      .map(
-        ({ eventName, arrivedAt, secretId }) =>
-          `${code(eventName)}, last at ${at(arrivedAt)}${secretId === '' ? '' : ` (${secretId})`}`,
-      )
-      .join('; ')}. After the last retry, the service pauses the rule.`,
+  'rejected-events': ({ count, since, lastAt, outcome, events: missing }, at) => ({
+    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
     fix: fixOfRejected(outcome),
   }),
-  'rejected-only': ({ count, since, outcome, isKnown, unknownTenants }, at) => ({
-    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}). ${
+  'rejected-ended': ({ count, since, lastAt, outcome, ended, missing, again }, at) => {
+    const by = ended.secretId === '' ? '' : ` by the secret ${code(ended.secretId)}`;
+    const end = `${code(ended.eventName)}, which had not arrived while deliveries were rejected, was verified${by} at ${at(ended.at)}`;
+    const others =
+      missing.length === 0
+        ? ''
+        : ` ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since, which may be normal: ${missing.map((event) => lastVerified(event, at)).join('; ')}.`;
+    const many = deliveries(count);
+    return {
+      text:
+        again > 0
+          ? `${many} could not be verified since ${at(since)} (${code(outcome)}), after earlier rejections had ended: ${end}.${others}`
+          : `${many} could not be verified from ${at(since)} to ${at(lastAt)} (${code(outcome)}). The rejections have ended: ${end}.${others}`,
+      fix:
+        again > 0
+          ? fixOfRejected(outcome)
+          : missing.length === 0
+            ? 'Nothing is left to do. This item disappears a few minutes after the last rejection.'
+            : 'If the secret of such an event was rotated as well, configure the new one.',
+    };
+  },
+  'rejected-only': ({ count, since, lastAt, outcome, isKnown, unknownTenants }, at) => ({
+    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${
       isKnown
-        ? 'All known events have arrived since: these deliveries are those of an action whose secret is not configured, of another environment, or forged.'
+        ? 'All known events have arrived since. These deliveries are from an action whose secret is not configured or from another environment, or somebody forged them.'
         : unknownTenants > 0
           ? `They name ${unknownTenants === 1 ? 'a tenant' : `${String(unknownTenants)} tenants`} of which no delivery was ever verified.`
           : 'No delivery was ever verified.'
@@ -85,15 +102,19 @@ const WORDS: {
     fix: 'Run reconcile: it runs them again.',
   }),
   reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
-    text: `The reconcile of ${at(ranAt)} found ${events(count, eventName)} that no delivery had come for, of calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
-    fix: `${isDryRun ? 'Nothing was run: reconcile without dryRun to run them. ' : ''}Look at the rule in the service's web application, under Rules.`,
+    text: `The reconcile of ${at(ranAt)} found ${events(count, eventName)} for which no delivery had arrived, of calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
+    fix: `${isDryRun ? 'It was a dry run, so nothing was run: run reconcile without dryRun. ' : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'was' : 'were'} queued since ${at(since)}, and no job has ended since. The service is told that these are done, so nobody sends them again.`,
     fix: 'Check that a worker runs and reaches the queue: its health() says so.',
   }),
-  slow: ({ eventName, count, of, since, ackWithin, p95 }, at) => ({
-    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than half of \`ackWithin\` (${shownDuration(ackWithin)}). The 95th percentiles are: ${[
+  slow: ({ eventName, count, of, since, ackWithin, version, p95 }, at) => ({
+    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than half of \`ackWithin\` (${shownDuration(ackWithin)}).${
+      version
+        ? ` Version ${code(version.name)} of your app, whose process started at ${at(version.startedAt)}, handled the first of them.`
+        : ''
+    } The 95th percentiles are: ${[
       ['whole delivery', p95.delivery],
       ['handler', p95.handler],
       ['store', p95.store],
@@ -102,9 +123,21 @@ const WORDS: {
         typeof ms === 'number' ? `${String(name)} ${shownDuration(ms)}` : [],
       )
       .join(', ')}.`,
-    fix: 'Find out what the slower of the two waits for. A handler that needs so long belongs in a queue.',
+    fix: 'Find out what the slower one of handler and store waits for. A handler that needs so long belongs in a queue.',
   }),
 };
+
+/** What most failures have in common. */
+const mostly = (most: CommonError | undefined): string =>
+  most
+    ? ` ${most.count === most.of ? (most.of === 1 ? 'The error is' : 'All of them have the error') : `The most frequent error, ${String(most.count)} of ${String(most.of)}, is`} ${code(most.text)}.`
+    : '';
+
+const lastVerified = (
+  { eventName, arrivedAt, secretId }: SeenEvent,
+  at: (time: number) => string,
+): string =>
+  `${code(eventName)}, last verified ${secretId === '' ? '' : `by the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
 
 function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
   if (outcome !== 'signature-mismatch') return OUTCOMES[outcome].fix;
@@ -142,7 +175,7 @@ export const code = (name: string): string => `\`${name.replaceAll('`', "'")}\``
 
 const numbered = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-const calls = (count: number) => numbered(count, 'call');
+export const calls = (count: number) => numbered(count, 'call');
 const deliveries = (count: number) => numbered(count, 'delivery', 'deliveries');
 const times = (count: number) => numbered(count, 'time');
 const events = (count: number, eventName?: string) =>
