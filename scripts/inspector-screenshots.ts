@@ -1,4 +1,4 @@
-// Updates the images of docs/local.md: npm run screenshots
+// Updates the images of docs/simulator.md: npm run screenshots
 // With a folder as argument, it writes further images there, one for each part of the page.
 // With the same seed and a manual clock, the images stay the same except for durations, ports and
 // signatures. They look best with the fonts Inter and JetBrains Mono. Use pngquant to shrink them.

@@ -56,7 +56,10 @@ const LISTED: readonly Section[] = [
     pages: [
       doc('field-names', 'Field names'),
       doc('testing', 'Testing your handlers'),
-      doc('local', 'Simulator and command line'),
+      doc('simulator', 'Simulator'),
+      doc('listen', 'Real deliveries on your machine'),
+      doc('doctor', 'Check your setup'),
+      doc('command-line', 'Command line'),
     ],
   },
   {

@@ -25,7 +25,7 @@ it.each([
   ['docs/queues.md', 'stores.md#redis', '/stores.md#redis'],
   ['packages/adapters/README.md', '../core/README.md#options', '/packages/core.md#options'],
   ['docs/frameworks.md', '../packages/adapters#koa', '/packages/adapters.md#koa'],
-  ['docs/local.md', 'images/a.png', '/images/a.png'],
+  ['docs/simulator.md', 'images/a.png', '/images/a.png'],
   ['docs/testing.md', '#time', '#time'],
   ['docs/testing.md', 'https://example.com', 'https://example.com'],
   ['README.md', `${REPOSITORY}/blob/main/docs/outcomes.md#queued`, '/outcomes.md#queued'],

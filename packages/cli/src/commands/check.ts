@@ -46,8 +46,8 @@ export function checkCommand(app: App, base: Command): Command {
 Sends an unsigned event and a forged one. With a secret, also a genuine event,
 its replay, a stale one, one from the future and a tampered one; with several
 secrets, also a genuine one of each. They have a name that no one handles, so
-none of your handlers runs. Exit code 1 if a
-response is wrong, 3 if nothing listens there.
+none of your handlers runs. Exit code 1 if a response is wrong, 3 if nothing
+listens there.
 
 With --deep it runs some 120 checks. Each rests on a sentence of the interface.
 ${examples(
