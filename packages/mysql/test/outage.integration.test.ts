@@ -28,7 +28,7 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     const setup = openPool(server.url);
     await mysqlStore(setup).migrate();
     await setup.end();
-  }, 30_000);
+  });
   afterAll(() => server.remove());
 
   beforeEach(() => mount(openPool(server.url)));
@@ -74,17 +74,21 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     expect(runs.filter((run) => callIds.some((id) => run.startsWith(`${id} `)))).toEqual([]);
   }
 
+  /** A busy server may commit an event, and answer too late. */
+  const isDone = (outcome: string | undefined) => outcome === 'handled' || outcome === 'duplicate';
+
   /** Delivers until it is taken: a claim of the outage that was applied late has its lease. */
   async function expectBack(callIds: string[]): Promise<void> {
     const until = performance.now() + 30_000;
     for (const callId of callIds) {
       let outcome;
-      while ((outcome = (await deliver(callId)).outcome) !== 'handled') {
+      while (!isDone((outcome = (await deliver(callId)).outcome))) {
         expect(['store-unavailable', 'in-progress']).toContain(outcome);
         expect(performance.now()).toBeLessThan(until);
         await delay(100);
       }
       expect((await deliver(callId)).outcome).toBe('duplicate');
+      expect(runs.filter((run) => run.startsWith(`${callId} `))).not.toEqual([]);
     }
     expect(new Set(runs).size).toBe(runs.length); // no attempt ran twice
   }
@@ -94,7 +98,7 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     await expectAway(['start-1', 'start-2']);
     await server.start();
     await expectBack(['start-1', 'start-2']);
-  }, 30_000);
+  });
 
   it('answers 503 when it is killed, and works when it is back', async () => {
     expect((await deliver('kill-0')).outcome).toBe('handled');
@@ -103,7 +107,7 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     await server.start();
     await expectBack(['kill-1', 'kill-2']);
     expect((await deliver('kill-0')).outcome).toBe('duplicate');
-  }, 30_000);
+  });
 
   it('answers 503 when it is frozen, and works when it goes on', async () => {
     expect((await deliver('freeze-0')).outcome).toBe('handled');
@@ -112,7 +116,7 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     await expectAway(away);
     server.thaw();
     await expectBack(away);
-  }, 30_000);
+  });
 
   it('closes connections on which no answer comes', async () => {
     const few = openPool(server.url, { connectionLimit: 2 });
@@ -124,7 +128,7 @@ withOwnMysql('a receiver whose MySQL goes away', () => {
     server.thaw();
     await store.ping();
     await few.end();
-  }, 30_000);
+  });
 
   // On a disk that is really full, MariaDB may end itself: then it is down, as above.
   it('answers 503 while its tablespace is full, loses nothing, and works when there is room', async () => {

@@ -1,3 +1,4 @@
+import * as runner from '@jest/globals';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { openTestStore, withPostgres } from '../support.ts';
 import { usePostgres } from '../use-postgres.ts';
@@ -6,7 +7,7 @@ import { openPrisma } from './prisma.ts';
 withPostgres('postgresStore through Prisma', () => {
   const test = usePostgres();
 
-  storeContractTests({
+  storeContractTests(runner, {
     name: 'Prisma, as in docs/exactly-once.md',
     async open() {
       const prisma = openPrisma(test.server.url, 'public');
