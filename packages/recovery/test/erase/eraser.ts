@@ -9,7 +9,7 @@ let input = '';
 for await (const chunk of process.stdin) input += String(chunk);
 await erase({
   ...{ contains: input.trim().split('\n'), by: 'a test', loseWaiting: true },
-  ...{ store: place.store, deadLetters: place.deadLetters, jobs: place.jobs },
+  ...{ store: place.store, deadLetters: place.deadLetters, jobs: place.queued?.jobs },
   onProgress({ match }) {
     if (match) left -= 1;
     if (left === 0) process.kill(process.pid, 'SIGKILL');

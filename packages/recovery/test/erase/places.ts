@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeadLetters, Queue, Store, WorkerOptions } from '@call-webhooks/core';
 import type { QueueJobs } from '@call-webhooks/core/stores';
+import { mysqlDeadLetters, mysqlStore } from '@call-webhooks/mysql';
 import {
   createPgBossWorker,
   pgBossJobs,
@@ -27,21 +28,27 @@ import {
 import { Queue as BullmqQueue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import Database from 'libsql';
+import { createPool, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 
-export type PlaceName = 'sqlite' | 'redis' | 'postgres';
+export type PlaceName = 'sqlite' | 'redis' | 'postgres' | 'mysql';
 
 /** Everything that a receiver and a worker keep in a server or a file. */
 export interface Place {
   store: Store;
   deadLetters: DeadLetters;
-  queue: Queue;
-  jobs: QueueJobs;
-  startWorker(options: Pick<WorkerOptions, 'on' | 'logger'>): { close(): Promise<void> };
+  /** Absent: there is no queue in it. */
+  queued?: QueuedPlace;
   /** All bytes that are there, after the step that the docs ask for. */
   dump(): Promise<string>;
   close(): Promise<void>;
+}
+
+interface QueuedPlace {
+  queue: Queue;
+  jobs: QueueJobs;
+  startWorker(options: Pick<WorkerOptions, 'on' | 'logger'>): { close(): Promise<void> };
 }
 
 const logger = { warn: () => undefined, error: () => undefined };
@@ -51,9 +58,12 @@ export const PLACES: Record<PlaceName, (url: string) => Promise<Place>> = {
     const db = new Database(file);
     const queue = sqliteQueue(db);
     return {
-      ...{ store: sqliteStore(db), deadLetters: sqliteDeadLetters(db), queue },
-      jobs: sqliteJobs(queue),
-      startWorker: (options) => createSqliteWorker(queue, { maxRuns: 1, pollEvery: 5, ...options }),
+      ...{ store: sqliteStore(db), deadLetters: sqliteDeadLetters(db) },
+      queued: {
+        ...{ queue, jobs: sqliteJobs(queue) },
+        startWorker: (options) =>
+          createSqliteWorker(queue, { maxRuns: 1, pollEvery: 5, ...options }),
+      },
       dump() {
         db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
         db.exec('VACUUM');
@@ -72,10 +82,12 @@ export const PLACES: Record<PlaceName, (url: string) => Promise<Place>> = {
     const bullmq = new BullmqQueue('calls', { connection });
     return {
       ...{ store: redisStore(redis, { logger }), deadLetters: redisDeadLetters(redis, { logger }) },
-      queue: bullmqQueue(bullmq, { maxRuns: 1, logger }),
-      jobs: bullmqJobs(bullmq),
-      startWorker: (options) =>
-        createBullmqWorker({ Worker, queueName: 'calls', connection, ...options }),
+      queued: {
+        queue: bullmqQueue(bullmq, { maxRuns: 1, logger }),
+        jobs: bullmqJobs(bullmq),
+        startWorker: (options) =>
+          createBullmqWorker({ Worker, queueName: 'calls', connection, ...options }),
+      },
       dump: () => dumpRedis(redis),
       async close() {
         await bullmq.close();
@@ -95,8 +107,11 @@ export const PLACES: Record<PlaceName, (url: string) => Promise<Place>> = {
     const queue = pgBossQueue(boss, { maxRuns: 1 });
     await queue.migrate();
     return {
-      ...{ store, deadLetters: postgresDeadLetters(pool), queue, jobs: pgBossJobs(boss) },
-      startWorker: (options) => createPgBossWorker(boss, { pollEvery: 5, ...options }),
+      ...{ store, deadLetters: postgresDeadLetters(pool) },
+      queued: {
+        ...{ queue, jobs: pgBossJobs(boss) },
+        startWorker: (options) => createPgBossWorker(boss, { pollEvery: 5, ...options }),
+      },
       async dump() {
         // Of tests alone: a process that erases can't load it.
         const { postgresBinaries } = await import('@call-webhooks/contract-tests');
@@ -106,6 +121,37 @@ export const PLACES: Record<PlaceName, (url: string) => Promise<Place>> = {
       async close() {
         await boss.stop({ graceful: false, wait: true });
         await store.close();
+        await pool.end();
+      },
+    };
+  },
+
+  async mysql(uri) {
+    const pool = createPool({ uri, rowsAsArray: true });
+    const [store, deadLetters] = [mysqlStore(pool), mysqlDeadLetters(pool)];
+    await store.migrate();
+    return {
+      ...{ store, deadLetters },
+      async dump() {
+        const connection = await pool.getConnection();
+        const rows = async (sql: string) => (await connection.query<RowDataPacket[][]>(sql))[0];
+        const tables = (await rows('SHOW TABLES')).map(([name]) => String(name));
+        const all = tables.join(', ');
+        await rows(`OPTIMIZE TABLE ${all}`);
+        const dumped = [];
+        for (const table of tables) dumped.push(...(await rows(`SELECT * FROM ${table}`)));
+        const texts = dumped.flat().map((value) => String(value));
+        // The files as well, with all pages written.
+        await rows(`FLUSH TABLES ${all} FOR EXPORT`);
+        const [[folder] = []] = await rows('SELECT CONCAT(@@datadir, DATABASE())');
+        const files = tables.map((table) => join(String(folder), `${table}.ibd`));
+        const bytes = files.map((file) => readFileSync(file, 'latin1'));
+        await rows('UNLOCK TABLES');
+        connection.release();
+        return [...texts, ...bytes].join('\n');
+      },
+      async close() {
+        await store.close?.();
         await pool.end();
       },
     };
