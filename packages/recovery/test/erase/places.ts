@@ -28,7 +28,7 @@ import {
 import { Queue as BullmqQueue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import Database from 'libsql';
-import { createPool, type RowDataPacket } from 'mysql2/promise';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 
@@ -127,31 +127,39 @@ export const PLACES: Record<PlaceName, (url: string) => Promise<Place>> = {
   },
 
   async mysql(uri) {
-    const pool = createPool({ uri, rowsAsArray: true });
+    const pool = createPool(uri);
     const [store, deadLetters] = [mysqlStore(pool), mysqlDeadLetters(pool)];
     await store.migrate();
     return {
       ...{ store, deadLetters },
       async dump() {
         const connection = await pool.getConnection();
-        const rows = async (sql: string) => (await connection.query<RowDataPacket[][]>(sql))[0];
-        const tables = (await rows('SHOW TABLES')).map(([name]) => String(name));
+        const run = async (sql: string) =>
+          (await connection.query({ sql, rowsAsArray: true }))[0] as unknown as (
+            Buffer | string | number | null
+          )[][];
+        const tables = (await run('SHOW TABLES')).map(([name]) => name as string);
         const all = tables.join(', ');
-        await rows(`OPTIMIZE TABLE ${all}`);
-        const dumped = [];
-        for (const table of tables) dumped.push(...(await rows(`SELECT * FROM ${table}`)));
-        const texts = dumped.flat().map((value) => String(value));
+        await run(`OPTIMIZE TABLE ${all}`);
+        const texts: string[] = [];
+        for (const table of tables)
+          for (const row of await run(`SELECT * FROM ${table}`))
+            texts.push(
+              ...row.map((value) =>
+                Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+              ),
+            );
         // The files as well, with all pages written.
-        await rows(`FLUSH TABLES ${all} FOR EXPORT`);
-        const [[folder] = []] = await rows('SELECT CONCAT(@@datadir, DATABASE())');
-        const files = tables.map((table) => join(String(folder), `${table}.ibd`));
+        await run(`FLUSH TABLES ${all} FOR EXPORT`);
+        const [[folder] = []] = await run('SELECT CONCAT(@@datadir, DATABASE())');
+        const files = tables.map((table) => join(folder as string, `${table}.ibd`));
         const bytes = files.map((file) => readFileSync(file, 'latin1'));
-        await rows('UNLOCK TABLES');
+        await run('UNLOCK TABLES');
         connection.release();
         return [...texts, ...bytes].join('\n');
       },
       async close() {
-        await store.close?.();
+        await store.close();
         await pool.end();
       },
     };
