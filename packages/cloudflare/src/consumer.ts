@@ -25,7 +25,7 @@ import { largeBodiesIn, type QueueProducer } from './queue.ts';
 export interface QueueMessage {
   readonly id: string;
   readonly body: unknown;
-  /** 1 for the first delivery to a consumer. */
+  /** The number of the delivery to a consumer, counted from 1. */
   readonly attempts: number;
   ack(): void;
   retry(options?: { delaySeconds?: number }): void;
@@ -37,27 +37,28 @@ export interface QueueBatch {
   readonly messages: readonly QueueMessage[];
 }
 
-/** The handlers, as a receiver has them, and how jobs are run. */
+/** The options of the worker: the handlers, as a receiver has them, and how jobs are run. */
 export interface QueueConsumerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends WorkerOptions<Extra, Custom, ContextWithoutCompleteIn> {
   /**
-   * How often a job is run until it is dead; 3 by default, at most 100. Set `max_retries` of the queue
-   * higher: past that, Cloudflare drops a message and tells nobody.
+   * The maximum number of runs of a job before it is dead: up to 100, by default 3. Set `max_retries`
+   * of the queue to a higher number: beyond it, Cloudflare drops a message without notice.
    */
   maxRuns?: number | undefined;
   /**
-   * How many jobs of a batch run at once; 4 by default. Set `max_batch_size` of the queue to the same for
-   * slow handlers: a job that could not begin within 7 minutes goes back to the queue.
+   * The maximum number of jobs of a batch that run at the same time; 4 by default. If your handlers are
+   * slow, set `max_batch_size` of the queue to the same number: a job that could not start within 7
+   * minutes is returned to the queue.
    */
   concurrency?: number | undefined;
   /**
-   * Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default,
-   * at most 12 hours. Cloudflare waits for whole seconds.
+   * The time between two runs of a job, in milliseconds: up to 12 hours. It grows from `initialDelay`
+   * (5,000 by default) to `maxDelay` (3,600,000 by default). Cloudflare rounds it to whole seconds.
    */
   backoff?: BackoffOptions | undefined;
-  /** The binding of a queue that keeps dead jobs: the messages of those that were given up. */
+  /** The binding of a queue that keeps the messages of dead jobs. */
   deadQueue?: QueueProducer | undefined;
   /** The binding of `CallWebhooksStore`, as for `cloudflareQueue`. */
   largeBodies: ObjectNamespace;
@@ -82,12 +83,12 @@ const rules = () => ({
 });
 
 /**
- * Creates the `queue` of a Worker: it runs the deliveries that `cloudflareQueue` sent.
+ * Creates the `queue` handler of a Worker, which runs the deliveries that `cloudflareQueue` sent.
  *
- * Each message is acknowledged or retried on its own. After the last attempt, or at once if the payload
- * is invalid, the delivery goes to `deadLetter` and then to `deadQueue`. The one that fails is called
- * again with the next delay, without the handler. Another instance of the Worker does not know of the
- * failure: it runs the handler once more.
+ * Each message is acknowledged or retried on its own. After the last run, or at once if the payload is
+ * invalid, the delivery goes to `deadLetter` and then to `deadQueue`. If one of them fails, it is
+ * called again after the next delay, without the handler. Another instance of the Worker does not know
+ * about the failure, and runs the handler once more.
  * @param options gives the options for a Worker's bindings; called with the first batch. It throws
  *   WebhookError `invalid-options`, also without `deadLetter` and `deadQueue`: Cloudflare would keep
  *   nothing of a dead job.

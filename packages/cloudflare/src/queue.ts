@@ -9,7 +9,7 @@ export interface QueueProducer {
   send(message: any, options?: { contentType?: 'json' | 'v8' }): Promise<unknown>;
 }
 
-/** Options of `cloudflareQueue`. */
+/** The options of `cloudflareQueue`. */
 export interface CloudflareQueueOptions {
   /**
    * The binding of `CallWebhooksStore`, to keep bodies that are too large for a message. The consumer
@@ -21,10 +21,10 @@ export interface CloudflareQueueOptions {
 const rules = () => ({ largeBodies: option.optional(option.object<ObjectNamespace>()) });
 
 /**
- * Sends deliveries to Cloudflare Queues. Run them with `createQueueConsumer`.
+ * Creates a queue in Cloudflare Queues. Run its jobs with `createQueueConsumer`.
  *
- * Cloudflare Queues does not deduplicate: give the receiver a `durableObjectStore` too, so that an
- * event is queued once.
+ * Cloudflare Queues does not recognize duplicates: give the receiver a `durableObjectStore` as well, so
+ * that an event is queued only once.
  * @param queue the binding of the queue
  * @throws WebhookError `invalid-options`
  * @example

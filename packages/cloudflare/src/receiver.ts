@@ -31,8 +31,8 @@ export interface WorkerFetch<Env> {
 }
 
 /**
- * Creates the `fetch` of a Worker that receives call webhooks. A handler that is not done by
- * `ackWithin` is kept alive with `waitUntil`.
+ * Creates the `fetch` handler of a Worker that receives call webhooks. A handler that has not finished
+ * by `ackWithin` is kept alive with `waitUntil`.
  * @param options gives the options for a Worker's bindings; called at the first delivery
  * @example
  * const hook = callWebhooks((env: Env) => ({ secret: env.CALL_WEBHOOK_SECRET, on: { … } }));
@@ -60,8 +60,8 @@ export function callWebhooks<
 }
 
 /**
- * Creates a function that answers readiness probes in a Worker: 200 while the receiver would accept a
- * delivery, otherwise 503. It answers every request that gets to it.
+ * Creates a function that answers readiness probes in a Worker: 200 if the receiver would accept a
+ * delivery now, and 503 otherwise. It answers every request that it gets.
  * @param hook the `fetch` that `callWebhooks` created
  * @example
  * const isReady = ready(hook);

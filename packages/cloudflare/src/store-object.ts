@@ -101,11 +101,11 @@ const SQL = {
 } as const;
 
 /**
- * The Durable Object of `durableObjectStore`. Export it from your Worker, and name it under
- * `new_sqlite_classes` in the migrations of its configuration.
+ * The Durable Object of `durableObjectStore`. Export it from your Worker, and list it under
+ * `new_sqlite_classes` in the migrations of the Worker's configuration.
  *
- * An object answers one call at a time, and answers it once what it wrote is durable. An alarm
- * deletes old rows.
+ * An object handles one call at a time, and confirms it once its writes are durable. An alarm deletes
+ * old rows.
  * @example
  * export { CallWebhooksStore } from '@call-webhooks/cloudflare';
  */
@@ -193,7 +193,9 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
     await this.#planSweep();
   }
 
-  /** A body that was kept; empty if its job is done, `undefined` if it is not known. */
+  /**
+   * Returns a body that was kept. It is empty if its job is done, and `undefined` if it is not known.
+   */
   loadBody(id: string): string | undefined {
     return this.#rows<{ body: string }>(SQL.body, id)[0]?.body;
   }
@@ -203,7 +205,7 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
     this.#rows(SQL.emptyBody, id);
   }
 
-  /** As `ping` of a store: it writes what a delivery writes first, and removes it. */
+  /** Resolves if a delivery could be kept: it writes what a delivery writes first, and removes it. */
   ping(): void {
     this.ctx.storage.transactionSync(() => {
       this.#rows(SQL.putId, PING_ID, '', 0);

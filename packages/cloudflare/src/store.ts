@@ -8,21 +8,26 @@ import {
 import { checkNamespace, type ObjectNamespace, type StoreObject } from './namespace.ts';
 import type { StoredClaim } from './store-object.ts';
 
-/** Options of `durableObjectStore`. */
+/** The options of `durableObjectStore`. */
 export interface DurableObjectStoreOptions {
-  /** The name of the object; `call-webhooks` by default. Each tenant has an object of its own, whose name begins with it. */
+  /**
+   * The name of the Durable Object; `call-webhooks` by default. Each tenant has its own object, whose
+   * name begins with it.
+   */
   name?: string | undefined;
   /**
-   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
-   * 10 minutes.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours).
    */
   rememberFor?: number | undefined;
   /**
-   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
-   * `Date.now` by default. Everything else uses the object's clock.
+   * The clock of the receiver, in milliseconds since the epoch, with which expired webhook ids are
+   * recognized; `Date.now` by default. Everything else uses the clock of the object.
    */
   now?: (() => number) | undefined;
-  /** Where Cloudflare should create the objects, such as `weur`; near the first delivery by default. */
+  /**
+   * Where Cloudflare should create the objects, such as `weur`; by default, near the first delivery.
+   */
   locationHint?: string | undefined;
 }
 
@@ -40,10 +45,10 @@ const rules = () => ({
 const TENANT = /^tenant:[^:]{1,384}(?=:)/;
 
 /**
- * Keeps webhook ids and events in Durable Objects: one for each tenant, or a single one without
- * tenants. What it answered survives a restart.
+ * Creates a store in Durable Objects: one for each tenant, or a single one without tenants. What it has
+ * confirmed survives a restart.
  *
- * A call that fails because its object was restarted is made once more.
+ * A call that fails because its object was restarted is repeated once.
  * @param namespace the binding of the class `CallWebhooksStore`
  * @throws WebhookError `invalid-options`
  * @example

@@ -2,10 +2,10 @@ import { WebhookError } from '@call-webhooks/core';
 import { sha256 } from '@call-webhooks/core/stores';
 
 /**
- * The method that is used of a Postgres client: of a `Pool` of pg, of a `Pool` or the `neon()` function of
- * Neon's driver, of PGlite, or of any other client with such a `query`, which reconnects by itself. A single
- * connection is refused, such as a `Client` of pg. How the client shapes rows, names columns and parses types
- * does not matter.
+ * The part of a Postgres client that is used: the method `query` of a `Pool` of pg, of a `Pool` or the
+ * `neon()` function of Neon's driver, of PGlite, or of any other client that reconnects by itself. A
+ * single connection, such as a `Client` of pg, is refused. Settings of the client that change rows,
+ * column names or parsed types have no effect.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): PromiseLike<unknown>;

@@ -18,26 +18,30 @@ import { CheckedClient } from './checked-client.ts';
 import { schemaOption, type Migration } from './schema.ts';
 import { deadLetterStatements } from './statements.ts';
 
-/** Options of `postgresDeadLetters`. */
+/** The options of `postgresDeadLetters`. */
 export interface PostgresDeadLettersOptions {
-  /** The schema of the table; `call_webhooks` by default. It may be the one of `postgresStore`. */
+  /** The schema of the table; `call_webhooks` by default. It may be the schema of `postgresStore`. */
   schema?: string | undefined;
   /**
-   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
-   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   * How long a letter is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10 years.
+   * By default, letters are kept until they are redriven or removed. The receiver or the worker that
+   * has these dead letters removes the expired ones.
    */
   keepFor?: number | undefined;
 }
 
 /** Dead letters in Postgres. */
 export interface PostgresDeadLetters extends DeadLetters {
-  /** The same as `migrate()` of `postgresStore`: one of the two is enough. */
+  /**
+   * Creates the schema and the tables if they are missing. It does the same as `migrate()` of
+   * `postgresStore`, so one of the two is enough.
+   */
   migrate(): Promise<Migration>;
 }
 
 /**
- * Keeps dead letters in a table of Postgres 12 or newer. Each call is one statement. Its methods
- * reject with the client's error.
+ * Creates a dead-letter store in a table of Postgres 12 or newer. Each call is one statement. The
+ * methods reject with the client's error.
  * @param client as `postgresStore` takes it; it may be the same
  * @throws WebhookError `invalid-options`
  * @example

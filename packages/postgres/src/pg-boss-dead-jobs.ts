@@ -37,7 +37,9 @@ export interface DeadJobNote {
 /** The data of a job in the queue for dead jobs. */
 export type DeadJobData = QueuedDelivery & { readonly failure: DeadJobNote };
 
-/** Options of `pgBossDeadJobs`, as its worker has them. */
+/**
+ * The options of `pgBossDeadJobs`: the names of the queues and of the schema, as its worker has them.
+ */
 export type PgBossDeadJobsOptions = PgBossNames;
 
 /** How many jobs are read at once. */
@@ -45,8 +47,8 @@ const PAGE = 200;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The jobs in the queue for dead jobs as dead letters, for `redrive({ deadJobs })`. `requeue` moves one back
- * to its queue, in one statement, to be run once more.
+ * Returns the jobs in the queue for dead jobs as dead letters, for `redrive({ deadJobs })`. `requeue`
+ * moves a job back to its queue, in one statement, so that it is run once more.
  * @throws WebhookError `invalid-options`
  * @example
  * const { queued } = await redrive({ deadJobs: pgBossDeadJobs(boss) });

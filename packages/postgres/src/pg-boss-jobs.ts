@@ -18,15 +18,16 @@ import { fromJobData } from './pg-boss-data.ts';
 import { jobId } from './pg-boss-job-id.ts';
 import { whether } from './statements.ts';
 
-/** Options of `pgBossJobs`, as its worker has them. */
+/** The options of `pgBossJobs`: the names of the queues and of the schema, as its worker has them. */
 export type PgBossJobsOptions = PgBossNames;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The jobs of a queue and of its queue for dead jobs in every state, for `erase()`, with those that pg-boss 10 has
- * archived. A completed job has no body any more, once its worker has removed it.
+ * Returns the jobs of a queue and of its queue for dead jobs in every state, for `erase()`, including
+ * those that pg-boss 10 has archived. A completed job has no body any more once its worker has removed
+ * it.
  * @throws WebhookError `invalid-options`
  * @example
  * const erased = await erase({ contains: ['+15550104477'], jobs: pgBossJobs(boss) });

@@ -18,26 +18,32 @@ import { jobId } from './pg-boss-job-id.ts';
 import { toJobData } from './pg-boss-data.ts';
 import { expiredJobs } from './pg-boss-dead-jobs.ts';
 
-/** Options of `pgBossQueue`. */
+/** The options of `pgBossQueue`. */
 export interface PgBossQueueOptions extends PgBossNames {
-  /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
+  /**
+   * The maximum number of runs of a job before it is dead; 5,000 by default, which takes three and a
+   * half days, one run per minute.
+   */
   maxRuns?: number | undefined;
   /**
-   * Milliseconds between two runs, in whole seconds; always 60,000 by default. In pg-boss 12, the delay
-   * grows to `maxDelay` if that is longer than `initialDelay`. pg-boss 10 could not limit it.
+   * The time between two runs of a job, in milliseconds and whole seconds; always 60,000 by default. In
+   * pg-boss 12, the time grows to `maxDelay` if that is longer than `initialDelay`. pg-boss 10 could
+   * not limit its growth, so there the time does not grow.
    */
   backoff?: BackoffOptions | undefined;
   /**
-   * How long one run may take; milliseconds, in whole seconds, 300,000 by default, less than a day. Then
-   * pg-boss gives the job to another worker.
+   * The maximum time of one run, in milliseconds and whole seconds: less than a day, by default
+   * 300,000. After that, pg-boss gives the job to another worker.
    */
   expireIn?: number | undefined;
-  /** How long pg-boss keeps a job that was not run to its end; milliseconds, 14 days by default. */
+  /**
+   * How long pg-boss keeps a job that has not been run to its end, in milliseconds; 14 days by default.
+   */
   retainFor?: number | undefined;
   /**
-   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
-   * jobs are kept until they are requeued or removed. A receiver
-   * of the queue removes the others.
+   * How long a dead job is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10
+   * years. By default, dead jobs are kept until they are requeued or removed. A receiver of the queue
+   * removes the expired ones.
    */
   keepFor?: number | undefined;
 }
@@ -57,23 +63,23 @@ const rules = () => {
 /** A queue in pg-boss. */
 export interface PgBossQueue extends Queue {
   /**
-   * Creates the queue and its queue for dead jobs if they are missing. Safe to run at every start, and
-   * on several machines at once. Rejects with pg-boss's error.
+   * Creates the queue and its queue for dead jobs if they are missing. It is safe to run at every
+   * start, and on several machines at once. Rejects with the error of pg-boss.
    * @throws WebhookError `invalid-options` if a queue has settings with which it would lose jobs
    */
   migrate(): Promise<void>;
 }
 
 /**
- * Keeps deliveries in pg-boss 10 or 12. Run them with `createPgBossWorker` only: the worker gives jobs up,
- * pg-boss itself would tell nobody.
+ * Creates a queue in pg-boss 10 or 12. Run its jobs with `createPgBossWorker` only: the worker reports
+ * the jobs that it gives up, which pg-boss itself would not.
  *
- * The id of a job comes from the event's key: an event is queued once for as long as pg-boss keeps
- * its job after it was done: in pg-boss 10 for `archiveCompletedAfterSeconds`, 12 hours by default, and in
- * pg-boss 12 for `deleteAfterSeconds` of the queue, 7 days by default.
+ * The id of a job is derived from the key of its event. An event is therefore queued only once for as
+ * long as pg-boss keeps its job: in pg-boss 10 for `archiveCompletedAfterSeconds` after it was done, 12
+ * hours by default; in pg-boss 12 for `deleteAfterSeconds` of the queue, 7 days by default.
  *
- * Start pg-boss before, and listen to its `error` event. Then call `migrate()`; otherwise the first
- * delivery does.
+ * Start pg-boss first, and add an `error` listener to it. Then call `migrate()`; otherwise the first
+ * delivery does it.
  * @throws WebhookError `invalid-options`
  * @example
  * const queue = pgBossQueue(boss);

@@ -24,34 +24,35 @@ import {
   type PgBossNames,
 } from './pg-boss.ts';
 
-/** The handlers, as a receiver has them, and how jobs are run. */
+/** The options of the worker: the handlers, as a receiver has them, and how jobs are run. */
 export interface PgBossWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >
   extends Omit<WorkerOptions<Extra, Custom>, 'maxRuns'>, PgBossNames {
-  /** It is an option of `pgBossQueue`. */
+  /** Not an option here: set `maxRuns` of `pgBossQueue` instead. */
   maxRuns?: undefined;
-  /** How many jobs run at once; 4 by default. */
+  /** The maximum number of jobs that run at the same time in this process; 4 by default. */
   concurrency?: number | undefined;
-  /** Milliseconds between two looks for new jobs; 500 by default. */
+  /** The time between two polls for new jobs, in milliseconds; 500 by default. */
   pollEvery?: number | undefined;
 }
 
 /** A running worker. */
 export interface PgBossWorker {
-  /** Takes no new jobs until `resume()`. Running jobs go on. */
+  /** Stops taking jobs until `resume()` is called. Running jobs go on. */
   pause(): void;
+  /** Takes jobs again after `pause()`. */
   resume(): void;
   /**
-   * Whether a job that waits would be run, for a probe with `ready(worker)`. Each poll is a write, and
-   * the last one has to have succeeded. Never rejects.
+   * Checks whether a waiting job would be run, for a probe with `ready(worker)`. Each poll is a write,
+   * and the last one has to have succeeded. The promise never rejects.
    */
   health(): Promise<WorkerHealth>;
   /**
-   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and gives
-   * them back to pg-boss as failed. It ends within `graceMs` and one second, even if Postgres does not
-   * answer. Stop pg-boss afterwards.
+   * Stops taking jobs, waits up to `graceMs` (10,000 ms by default) for running jobs, aborts the others
+   * and returns them to pg-boss as failed. It ends within `graceMs` and one second, even if Postgres
+   * does not answer. Stop pg-boss afterwards.
    */
   close(options?: CloseOptions): Promise<void>;
 }
@@ -64,11 +65,11 @@ const rules = () => ({
 });
 
 /**
- * Runs the deliveries of a pg-boss queue. It fetches and settles jobs itself: `boss.work` does not
- * await its own writes, and their failures would end the process.
+ * Creates a worker that runs the jobs of a pg-boss queue. It fetches and completes jobs itself, because
+ * `boss.work` does not await its own writes, and their failures would end the process.
  *
- * A job whose process died is run again when its `expireIn` has passed and pg-boss notices. After its
- * last attempt it is handed to `deadLetter` instead. If `deadLetter` fails, it is called again.
+ * A job whose process died is run again after its `expireIn`, once pg-boss notices. After its last run,
+ * it goes to `deadLetter` instead. If `deadLetter` fails, it is called again.
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createPgBossWorker(boss, { on: { 'call:completed': saveCall } });

@@ -89,11 +89,14 @@ export const isPgBoss10 = (boss: PgBossClient): boolean => !has(boss, 'findJobs'
 const has = (boss: unknown, method: string): boolean =>
   typeof Reflect.get(Object(boss) as object, method) === 'function';
 
-/** Where the jobs are. */
+/** The names of the queues and of the schema of pg-boss. */
 export interface PgBossNames {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
-  /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
+  /**
+   * The name of the queue to which workers move dead jobs; by default, the name of the queue followed
+   * by `-dead`.
+   */
   deadQueue?: string | undefined;
   /** The schema of pg-boss; `pgboss` by default, as in pg-boss. */
   schema?: string | undefined;

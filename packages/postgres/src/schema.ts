@@ -14,16 +14,16 @@ export const schemaOption = () =>
 export interface Migration {
   /** The version of the tables before; 0 if there were none. */
   readonly from: number;
-  /** Their version now. */
+  /** The version of the tables now. */
   readonly to: number;
 }
 
 /**
- * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema
- * and its tables if they are missing, and changes nothing otherwise.
+ * Returns the SQL statement that `migrate()` runs, for migrations that you keep in files. It creates
+ * the schema and its tables if they are missing, and otherwise changes nothing.
  *
- * It is one statement, so it is atomic with every client, and it takes a lock, so several machines may
- * run it at once. A role without CREATE can run it when everything exists.
+ * It is a single statement, so it is atomic with every client. It takes a lock, so that several
+ * machines may run it at once. A role without the right CREATE can run it once everything exists.
  * @param options.schema `call_webhooks` by default
  * @throws WebhookError `invalid-options` for a name that would need quotes
  * @example

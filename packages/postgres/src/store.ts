@@ -15,21 +15,24 @@ import { statements } from './statements.ts';
 import { CallQueue } from './store-calls.ts';
 import { completeIn, refuseOwnClient, type PostgresTransaction } from './transaction.ts';
 
-/** Options of `postgresStore`. */
+/** The options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** The schema of the tables; `call_webhooks` by default. Lower-case letters, digits and `_`. */
+  /**
+   * The schema of the tables; `call_webhooks` by default. Lower-case letters, digits and `_` are
+   * allowed.
+   */
   schema?: string | undefined;
   /**
-   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
-   * 10 minutes.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours).
    */
   rememberFor?: number | undefined;
   /**
-   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
-   * `Date.now` by default. Everything else uses the server's clock.
+   * The clock of the receiver, in milliseconds since the epoch, with which expired webhook ids are
+   * recognized; `Date.now` by default. Everything else uses the clock of the server.
    */
   now?: (() => number) | undefined;
-  /** Gets a warning if old rows can't be deleted; `console` by default. */
+  /** Gets a warning if old rows cannot be deleted; `console` by default. */
   logger?: Logger | undefined;
 }
 
@@ -40,28 +43,27 @@ const rules = () => ({
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
-/** A store in Postgres, for any number of machines. */
+/** A store in Postgres, for any number of machines. Its methods reject with the client's error. */
 export interface PostgresStore extends Store {
   /**
-   * Creates the schema and the tables if they are missing, and tells their versions before and now. Safe
-   * to run at every start, and on several machines at once. Rejects with the client's error.
+   * Creates the schema and the tables if they are missing, and resolves with their versions before and
+   * now. It is safe to run at every start, and on several machines at once.
    * @throws WebhookError `invalid-options` if the tables are those of a newer release
    */
   migrate(): Promise<Migration>;
   /**
-   * Deletes up to 1,000 old rows of each table and resolves with their number. The store does this
-   * after every hundredth claim. Rejects with the client's error.
+   * Deletes up to 1,000 old rows of each table and resolves with their number. The store does this by
+   * itself after every hundredth claim.
    */
   sweep(): Promise<number>;
   /**
    * Marks the event as done with a statement of your own transaction, as `context.completeIn` does.
-   * Resolves with `false` if the lease was lost. Rejects with the client's error.
+   * Resolves with `false` if the lease was lost; then roll the transaction back.
    * @throws WebhookError `invalid-options` for what is no transaction
    */
   completeIn(tx: PostgresTransaction, key: string, token: string): Promise<boolean>;
   /**
-   * Resolves when a delivery could be kept: it writes a row into each table of events, and deletes it.
-   * Rejects with the client's error.
+   * Resolves if a delivery could be kept: it writes a row into each table of events, and deletes it.
    */
   ping(): Promise<void>;
   /** Waits for a running sweep. Close the client afterwards. */
@@ -102,11 +104,12 @@ interface LeaseEnd {
 }
 
 /**
- * Keeps webhook ids and events in Postgres 12 or newer, for any number of machines. The claims of one
- * turn of the event loop are one statement in one round trip, as are its commits, on the server's clock.
+ * Creates a store in Postgres 12 or newer, for any number of machines. All claims of one turn of the
+ * event loop are sent as one statement, in one round trip, and so are all commits. Times are those of
+ * the server's clock.
  *
- * The client stays yours: give it timeouts (`connectionTimeoutMillis`, `query_timeout`), listen to the
- * `error` event of a pool, and close it after `receiver.close()` and `store.close()`.
+ * You own the client: give it timeouts (`connectionTimeoutMillis`, `query_timeout`), add an `error`
+ * listener to a pool, and close it after `receiver.close()` and `store.close()`.
  * @throws WebhookError `invalid-options`
  * @example
  * const store = postgresStore(new Pool({ connectionTimeoutMillis: 1_000, query_timeout: 1_000 }));

@@ -2,9 +2,9 @@ import { WebhookError } from '@call-webhooks/core';
 import { onlyText, sqlState } from './client.ts';
 
 /**
- * A transaction that `completeIn` takes: of pg, Neon (over WebSockets), PGlite or TypeORM (`query`), of
- * Drizzle (`execute`), Kysely, Knex, postgres.js or Prisma. For any other client, pass
- * `{ query: (text) => … }` with a function that runs a statement in the transaction.
+ * A transaction that `completeIn` accepts: one of pg, Neon (over WebSockets), PGlite or TypeORM
+ * (`query`), Drizzle (`execute`), Kysely, Knex, postgres.js or Prisma. For any other client, pass `{
+ * query: (text) => … }` with a function that runs a statement in the transaction.
  */
 export type PostgresTransaction =
   | { query(text: string): PromiseLike<unknown> }

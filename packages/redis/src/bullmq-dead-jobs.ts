@@ -1,14 +1,14 @@
 import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
 import { deadJobs, type DeadJobRecord, type DeadJobs } from '@call-webhooks/core/stores';
 
-/** What is used of a failed `Job` of BullMQ. */
+/** The part of a failed `Job` of BullMQ that is used. */
 export interface BullmqFailedJob {
   id?: string | undefined;
   data: unknown;
-  /** How often it was begun. */
+  /** The number of runs that were started. */
   attemptsStarted: number;
   failedReason: string | null;
-  /** Milliseconds since the epoch. */
+  /** The time of the last failure, in milliseconds since the epoch. */
   finishedOn?: number | null | undefined;
   /** Rejects if the job is not in this state. */
   retry(state: 'failed'): Promise<void>;
@@ -16,7 +16,7 @@ export interface BullmqFailedJob {
   remove(): Promise<unknown>;
 }
 
-/** The methods that are used of BullMQ's `Queue`. */
+/** The part of BullMQ's `Queue` that is used. */
 export interface BullmqFailedJobs {
   getJob(id: string): Promise<unknown>;
   getJobs(types: 'failed'[], start: number, end: number, asc: boolean): Promise<unknown[]>;
@@ -28,9 +28,9 @@ const PAGE = 100;
 const METHODS = ['getJob', 'getJobs', 'getFailedCount'] as const;
 
 /**
- * The failed jobs of a queue as dead letters, for `redrive({ deadJobs })`. `requeue` runs one once more.
- * Jobs that no receiver has put there are left out. Do not `remove` a job while it is being requeued: BullMQ
- * would delete it while it waits.
+ * Returns the failed jobs of a queue as dead letters, for `redrive({ deadJobs })`. `requeue` runs a job
+ * once more. Jobs that no receiver added are left out. Do not `remove` a job while it is being
+ * requeued: BullMQ would delete it while it waits.
  * @throws WebhookError `invalid-options`
  * @example
  * const { queued } = await redrive({ deadJobs: bullmqDeadJobs(queue) });

@@ -32,8 +32,8 @@ const stateOf = (name: string): JobState | undefined =>
   name === 'waiting' ? name : Object.hasOwn(STATES, name) ? STATES[name as 'wait'] : undefined;
 
 /**
- * The jobs of a queue in every state, for `erase()`. Jobs that no receiver has put there are left out. The data of a
- * completed job have no body any more, once its worker has removed it.
+ * Returns the jobs of a queue in every state, for `erase()`. Jobs that no receiver added are left out.
+ * A completed job has no body any more once its worker has removed it.
  * @throws WebhookError `invalid-options`
  * @example
  * const erased = await erase({ contains: ['+15550104477'], jobs: bullmqJobs(queue) });

@@ -28,19 +28,22 @@ export interface BullmqJobOptions {
   stackTraceLimit: number;
 }
 
-/** Options of `bullmqQueue`. */
+/** The options of `bullmqQueue`. */
 export interface BullmqQueueOptions {
-  /** How often a job is run until it is dead; 100 by default, about four days with the worker's backoff. */
+  /**
+   * The maximum number of runs of a job before it is dead; 100 by default, which takes about four days
+   * with the worker's default backoff.
+   */
   maxRuns?: number | undefined;
   /**
-   * How long a handled event is known as a duplicate, since its job is kept; milliseconds, 24 hours by
-   * default, at least 10 minutes.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours). Until then, its job is kept.
    */
   rememberFor?: number | undefined;
   /**
-   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
-   * jobs are kept until they are requeued or removed. A receiver
-   * of the queue removes the others.
+   * How long a dead job is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10
+   * years. By default, dead jobs are kept until they are requeued or removed. A receiver of the queue
+   * removes the expired ones.
    */
   keepFor?: number | undefined;
   /** Gets a warning if the server keeps no append-only file; `console` by default. */
@@ -55,11 +58,11 @@ const rules = () => ({
 });
 
 /**
- * Keeps deliveries in BullMQ. Run them with `createBullmqWorker`.
+ * Creates a queue in BullMQ. Run its jobs with `createBullmqWorker`.
  *
- * The id of a job comes from the event's key: an event is queued once while its job waits, runs or is
- * failed, and for `rememberFor` after it was handled. The queue stays yours: close it after the
- * receiver.
+ * The id of a job is derived from the key of its event. An event is therefore queued only once while
+ * its job waits, runs or has failed, and for `rememberFor` after it was handled. You own BullMQ's
+ * queue: close it after the receiver.
  * @throws WebhookError `invalid-options`
  * @example
  * const connection = { host, port, socketTimeout: 5_000, enableOfflineQueue: false };

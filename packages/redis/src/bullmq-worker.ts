@@ -35,7 +35,7 @@ import { warnOfDeadConnectionsOfBullmq } from './dead-connections.ts';
 import { explained } from './scripts.ts';
 import { clientOf } from './server-warnings.ts';
 
-/** What is used of BullMQ's `Worker`. */
+/** The part of BullMQ's `Worker` that is used. */
 export interface BullmqWorkerLike extends Pinged {
   on(event: string, listener: (...args: never[]) => void): unknown;
   pause(doNotWaitActive: boolean): Promise<void>;
@@ -47,44 +47,51 @@ export interface BullmqWorkerLike extends Pinged {
   cancelAllJobs(): void;
 }
 
-/** The handlers, as a receiver has them, and how jobs are run. */
+/** The options of the worker: the handlers, as a receiver has them, and how jobs are run. */
 export interface BullmqWorkerOptions<
   Worker extends BullmqWorkerLike,
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends Omit<WorkerOptions<Extra, Custom, ContextWithoutCompleteIn>, 'maxRuns'> {
-  /** It is an option of `bullmqQueue`. */
+  /** Not an option here: set `maxRuns` of `bullmqQueue` instead. */
   maxRuns?: undefined;
   /** BullMQ's class: `import { Worker } from 'bullmq'`. */
   Worker: new (name: string, processor: never, options: never) => Worker;
   /** The name of the queue. */
   queueName: string;
   /**
-   * As BullMQ takes it: connection options, or a client with `maxRetriesPerRequest: null`. ioredis needs a
-   * `socketTimeout` of 15,000 ms, or the worker waits on a dead connection for many minutes.
+   * The connection as BullMQ takes it: connection options, or a client with `maxRetriesPerRequest:
+   * null`. With ioredis, set `socketTimeout` to 15,000 ms, or the worker waits on a dead connection for
+   * many minutes.
    */
   connection: object;
-  /** How many jobs run at once in this process; 4 by default. */
+  /** The maximum number of jobs that run at the same time in this process; 4 by default. */
   concurrency?: number | undefined;
-  /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
+  /**
+   * The time between two runs of a job, in milliseconds. It grows from `initialDelay` (5,000 by
+   * default) to `maxDelay` (3,600,000 by default).
+   */
   backoff?: BackoffOptions | undefined;
-  /** More options of BullMQ's worker, such as `prefix`, `limiter`, `lockDuration` or `maxStalledCount`. */
+  /**
+   * Further options of BullMQ's worker, such as `prefix`, `limiter`, `lockDuration` or
+   * `maxStalledCount`.
+   */
   bullmq?: object | undefined;
 }
 
-/** A running worker, as `createBullmqWorker` returns it. */
+/** A running worker, which `createBullmqWorker` returns. */
 export interface BullmqWorker<Worker> {
-  /** BullMQ's worker, for its events. */
+  /** The worker of BullMQ, for its events. */
   readonly worker: Worker;
   /**
-   * Whether a job that waits would be run, for a probe with `ready(worker)`: the worker runs and is not
-   * closing, neither it nor the queue is paused, a queue exists under its name and prefix, and the server
-   * takes what a worker writes. It answers within 2 s, and never rejects.
+   * Checks whether a waiting job would be run, for a probe with `ready(worker)`: the worker is running
+   * and not closing, neither it nor the queue is paused, a queue with its name and prefix exists, and
+   * the server accepts what a worker writes. It resolves within 2 s. The promise never rejects.
    */
   health(): Promise<WorkerHealth>;
   /**
-   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones and aborts the others. Jobs
-   * that still do not end are run by another worker when their lock has run out. It ends within
+   * Stops taking jobs, waits up to `graceMs` (10,000 ms by default) for running jobs, and aborts the
+   * others. A job that does not end is run by another worker when its lock has expired. It ends within
    * `graceMs` and one second, even if Redis does not answer.
    */
   close(options?: CloseOptions): Promise<void>;
@@ -135,11 +142,11 @@ const rules = <Worker>() => ({
 });
 
 /**
- * Runs the deliveries that `bullmqQueue` keeps.
+ * Creates a worker that runs the jobs of a `bullmqQueue`.
  *
- * A handler that fails is run again by BullMQ, with backoff. After the last attempt, or at once if the
- * payload is invalid, the delivery goes to `deadLetter`, and the job stays among BullMQ's failed ones.
- * There it can be retried. If `deadLetter` fails, it is called again.
+ * If a handler fails, BullMQ runs the job again, with backoff. After the last run, or at once if the
+ * payload is invalid, the delivery goes to `deadLetter`, and the job stays among the failed jobs of
+ * BullMQ, from where it can be retried. If `deadLetter` fails, it is called again.
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createBullmqWorker({ Worker, queueName: 'calls', connection, on: { 'call:completed': saveCall } });

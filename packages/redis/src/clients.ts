@@ -3,7 +3,7 @@ import { checkDatabase } from './database.ts';
 
 /** The methods that are used of ioredis: `new Redis()` or `new Cluster()`. */
 export interface IoredisClient {
-  /** Tells ioredis from the others. */
+  /** A method that only ioredis has, by which it is recognized. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;

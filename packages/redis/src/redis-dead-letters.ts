@@ -33,13 +33,14 @@ import { prefixOption } from './redis-store.ts';
 import { Scripts, textOf, textsOf, unexpected, whole } from './scripts.ts';
 import { deadLetterWarning } from './server-warnings.ts';
 
-/** Options of `redisDeadLetters`. */
+/** The options of `redisDeadLetters`. */
 export interface RedisDeadLettersOptions {
-  /** All keys begin with it; `call-webhooks` by default. It may be the one of `redisStore`. */
+  /** The beginning of all keys; `call-webhooks` by default. It may be the prefix of `redisStore`. */
   prefix?: string | undefined;
   /**
-   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
-   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   * How long a letter is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10 years.
+   * By default, letters are kept until they are redriven or removed. The receiver or the worker that
+   * has these dead letters removes the expired ones.
    */
   keepFor?: number | undefined;
   /** Gets a warning if the server could lose dead letters; `console` by default. */
@@ -53,8 +54,9 @@ const rules = () => ({
 });
 
 /**
- * Keeps dead letters in Redis 6.2 or newer, or Valkey. Each call is one script, or a few for a list.
- * The server has to keep an append-only file (`appendonly yes`), and to evict nothing.
+ * Creates a dead-letter store in Redis 6.2 or newer, or in Valkey. Each call is one script; listing
+ * letters takes a few. The server must keep an append-only file (`appendonly yes`) and must not evict
+ * keys, or acknowledged events are lost.
  * @param client as `redisStore` takes it; it may be the same
  * @throws WebhookError `invalid-options`
  * @example

@@ -17,21 +17,27 @@ import { redisOutcomeLog } from './outcome-log.ts';
 import { Scripts, textOf, unexpected, whole } from './scripts.ts';
 import { evictionWarning } from './server-warnings.ts';
 
-/** Options of `redisStore`. */
+/** The options of `redisStore`. */
 export interface RedisStoreOptions {
-  /** All keys begin with it; `call-webhooks` by default. Receivers with the same prefix share their memory. */
+  /**
+   * The beginning of all keys; `call-webhooks` by default. Receivers with the same prefix share what
+   * they remember.
+   */
   prefix?: string | undefined;
   /**
-   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
-   * 10 minutes.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours).
    */
   rememberFor?: number | undefined;
   /**
-   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
-   * `Date.now` by default. Everything else is counted down by the server.
+   * The clock of the receiver, in milliseconds since the epoch, with which expired webhook ids are
+   * recognized; `Date.now` by default. All other times are counted by the server.
    */
   now?: (() => number) | undefined;
-  /** Gets a warning if the server may evict keys, or the client lacks a `socketTimeout`; `console` by default. */
+  /**
+   * Gets a warning if the server may evict keys, or if the client has no `socketTimeout`; `console` by
+   * default.
+   */
   logger?: Logger | undefined;
 }
 
@@ -70,9 +76,9 @@ const rules = () => ({
 });
 
 /**
- * Keeps webhook ids and events in Redis 6.2 or newer, or Valkey, for any number of machines. The
- * calls of one turn of the event loop are one script in one round trip. The client stays yours:
- * connect it before the receiver, and close it after the receiver.
+ * Creates a store in Redis 6.2 or newer, or in Valkey, for any number of machines. All calls of one
+ * turn of the event loop are sent as one script, in one round trip. You own the client: connect it
+ * before you create the receiver, and close it after the receiver.
  * @param client of ioredis, node-redis, valkey-glide, `@upstash/redis` or Bun
  * @throws WebhookError `invalid-options`
  * @example

@@ -9,8 +9,8 @@ import {
 import { readSchema } from './schema.ts';
 
 /**
- * A transaction that `completeIn` takes: a handle of better-sqlite3, libsql or node:sqlite that is in
- * one, or a transaction of Drizzle, Kysely or `@libsql/client`.
+ * A transaction that `completeIn` accepts: a handle of better-sqlite3, libsql or node:sqlite that is in
+ * a transaction, or a transaction of Drizzle, Kysely or `@libsql/client`.
  */
 export type SqliteTransaction =
   | SqliteDatabase

@@ -3,8 +3,8 @@ import { WebhookError } from '@call-webhooks/core';
 import { storableKeySync } from '@call-webhooks/core/stores';
 
 /**
- * The methods that are used of a SQLite handle: `new Database(file)` of better-sqlite3, libsql or
- * bun:sqlite, or `new DatabaseSync(file)` of node:sqlite. All of them are synchronous.
+ * The part of a SQLite handle that is used: `new Database(file)` of better-sqlite3, libsql or
+ * bun:sqlite, or `new DatabaseSync(file)` of node:sqlite. All methods are synchronous.
  */
 export interface SqliteDatabase {
   exec(sql: string): unknown;

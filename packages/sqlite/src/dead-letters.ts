@@ -25,20 +25,21 @@ import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
 import { takeTurn } from './turn.ts';
 
-/** Options of `sqliteDeadLetters`. */
+/** The options of `sqliteDeadLetters`. */
 export interface SqliteDeadLettersOptions extends Pick<SqliteOptions, 'prefix' | 'now'> {
   /**
-   * How long a letter is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, letters
-   * are kept until they are redriven or removed. A receiver or a worker that has them removes the others.
+   * How long a letter is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10 years.
+   * By default, letters are kept until they are redriven or removed. The receiver or the worker that
+   * has these dead letters removes the expired ones.
    */
   keepFor?: number | undefined;
 }
 
 /**
- * Keeps dead letters in a SQLite file, which any number of processes of one machine can share. Its
- * methods reject with the client's error.
+ * Creates a dead-letter store in a SQLite file, which any number of processes on one machine can share.
+ * The methods reject with the client's error.
  *
- * The handle stays yours to close. It may be the one of `sqliteStore`.
+ * You own the database handle, and close it. It may be the handle of `sqliteStore`.
  * @throws WebhookError `invalid-options`
  * @example
  * const db = new Database('calls.db');

@@ -26,17 +26,17 @@ import { Transactions } from './transactions.ts';
 import { takeTurn } from './turn.ts';
 import { ClockSteps } from './wall-clock.ts';
 
-/** How many jobs are in each state. */
+/** The number of jobs in each state. */
 export interface QueueStats {
-  /** Can be run now. */
+  /** The number of jobs that can be run now. */
   waiting: number;
-  /** Failed, and wait for their next attempt. */
+  /** The number of jobs that failed and wait for their next run. */
   delayed: number;
-  /** Leased to a worker. */
+  /** The number of jobs that are leased to a worker. */
   running: number;
-  /** Handled; their events are known as duplicates. */
+  /** The number of handled jobs that are kept, so that their events are recognized as duplicates. */
   done: number;
-  /** Given up, and kept. */
+  /** The number of jobs that were given up and are kept. */
   dead: number;
 }
 

@@ -8,8 +8,9 @@ import { jobsOf, type SqliteQueue } from './queue.ts';
 const WAITS = `state = 'open' AND (token IS NULL OR due_at <= ?)`;
 
 /**
- * The jobs of a queue in every state, for `erase()`. A job that is done has no body, and is not listed. The event of
- * a job that is erased while it waits or is dead stays known as a duplicate for `rememberFor`.
+ * Returns the jobs of a queue in every state, for `erase()`. A job that is done has no body, and is not
+ * listed. If a job is erased while it waits or is dead, its event is still recognized as a duplicate
+ * for `rememberFor`.
  * @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make
  * @example
  * const erased = await erase({ contains: ['+15550104477'], jobs: sqliteJobs(queue) });

@@ -4,20 +4,21 @@ import type { SqliteDatabase } from './database.ts';
 import { Jobs, type QueueStats } from './jobs.ts';
 import type { SqliteOptions } from './schema.ts';
 
-/** Options of `sqliteQueue`. */
+/** The options of `sqliteQueue`. */
 export interface SqliteQueueOptions extends SqliteOptions {
   /**
-   * How long a dead job is kept after its last failure, in milliseconds: 1 hour to 10 years. Without it, dead
-   * jobs are kept until they are requeued or removed. A receiver
-   * or a worker of the queue removes the others.
+   * How long a dead job is kept after its last failure, in milliseconds: 3,600,000 (1 hour) to 10
+   * years. By default, dead jobs are kept until they are requeued or removed. A receiver or a worker of
+   * the queue removes the expired ones.
    */
   keepFor?: number | undefined;
 }
 
 /** A queue in a SQLite file. Its methods reject with the client's error. */
 export interface SqliteQueue extends Queue {
-  /** Resolves when the queue can take a delivery. */
+  /** Resolves if the queue can take a delivery. */
   ping(): Promise<void>;
+  /** Returns the number of jobs in each state. */
   stats(): Promise<QueueStats>;
 }
 
@@ -37,11 +38,12 @@ export function jobsOf(creator: string, queue: SqliteQueue): Jobs {
 }
 
 /**
- * Keeps deliveries in a SQLite file, which any number of processes of one machine can share. An event
- * is queued once while its job waits, runs or is dead, and for `rememberFor` after it was handled.
+ * Creates a queue in a SQLite file, which any number of processes on one machine can share. Run its
+ * jobs with `createSqliteWorker`. An event is queued only once while its job waits, runs or is dead,
+ * and for `rememberFor` after it was handled.
  *
  * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000`, a short `busy_timeout` and a page
- * cache of at least 16 MB on the handle. The handle stays yours to close.
+ * cache of at least 16 MB on the database handle. You own the handle, and close it.
  * @throws WebhookError `invalid-options`
  * @example
  * const queue = sqliteQueue(new Database('calls.db'));
@@ -64,10 +66,11 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
 const PAGE = 200;
 
 /**
- * The dead jobs of a queue as dead letters, for `redrive({ deadJobs })`. They are kept until they are
- * requeued or removed. `requeue` runs one once more, now: its attempts go on counting, and if this run fails,
- * it is dead again. `remove` deletes its delivery: its event stays known as a duplicate for `rememberFor`.
- * Both resolve with `false` if there is no dead job with this id.
+ * Returns the dead jobs of a queue as dead letters, for `redrive({ deadJobs })`. They are kept until
+ * they are requeued or removed, or until `keepFor` is over. `requeue` runs a job once more, now; its
+ * runs are counted on, and if this run fails, it is dead again. `remove` deletes the delivery of a job;
+ * its event is still recognized as a duplicate for `rememberFor`. Both resolve with `false` if there is
+ * no dead job with this id.
  * @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make
  * @example
  * const { queued } = await redrive({ deadJobs: sqliteDeadJobs(queue) });

@@ -2,16 +2,22 @@ import { checkOptions, option } from '@call-webhooks/core/stores';
 import { docsUrl } from '@call-webhooks/core/internal';
 import { integer, Statements, text, type SqliteDatabase } from './database.ts';
 
-/** What a store and a queue in a file have in common. */
+/** The options that a store and a queue in a SQLite file have in common. */
 export interface SqliteOptions {
-  /** The names of the tables begin with it; `call_webhooks_` by default. Lower-case letters, digits and `_`. */
+  /**
+   * The beginning of the names of the tables; `call_webhooks_` by default. Lower-case letters, digits
+   * and `_` are allowed.
+   */
   prefix?: string | undefined;
   /**
-   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
-   * 10 minutes.
+   * How long a handled event is recognized as a duplicate, in milliseconds: 600,000 (10 minutes) to 10
+   * years, by default 86,400,000 (24 hours).
    */
   rememberFor?: number | undefined;
-  /** The clock, in milliseconds since the epoch; `Date.now` by default. All processes on the file need the same. */
+  /**
+   * The clock, in milliseconds since the epoch; `Date.now` by default. All processes that share the
+   * file need the same clock.
+   */
   now?: (() => number) | undefined;
 }
 
@@ -99,8 +105,8 @@ const STEPS: readonly ((prefix: string) => string)[] = [createTables];
 export const SCHEMA_VERSION = STEPS.length;
 
 /**
- * The statements that make the tables, for migrations that you keep in files: run them in a transaction. What
- * exists already stays as it is.
+ * Returns the SQL statements that create the tables, for migrations that you keep in files. Run them in
+ * a transaction. Tables that exist already are not changed.
  * @param options.prefix `call_webhooks_` by default
  * @throws WebhookError `invalid-options`
  * @example

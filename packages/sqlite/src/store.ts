@@ -20,14 +20,15 @@ import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
 import { HeldLeases } from './wall-clock.ts';
 
-/** Options of `sqliteStore`. */
+/** The options of `sqliteStore`. */
 export type SqliteStoreOptions = SqliteOptions;
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
   /**
-   * Marks the event as done with a statement of your own transaction, as `context.completeIn` does.
-   * Gives `false` if the lease was lost. With a synchronous client, it returns and throws at once.
+   * Marks the event as done with a statement of your own transaction, as `context.completeIn` does. It
+   * returns `false` if the lease was lost; then roll the transaction back. With a synchronous client,
+   * it returns and throws at once.
    * @throws WebhookError `invalid-options` for what is no transaction
    */
   completeIn(tx: SqliteTransaction, key: string, token: string): boolean | Promise<boolean>;
@@ -45,12 +46,13 @@ const HANDLED = 1;
 const DEAD_LETTERED = 2;
 
 /**
- * Keeps webhook ids and events in a SQLite file, which any number of processes of one machine can
- * share. What it answered survives a crash of the process; a power cut too, if the disk keeps its
- * word.
+ * Creates a store in a SQLite file, which any number of processes on one machine can share. What it has
+ * confirmed survives a crash of the process, and also a power failure if the disk flushes its cache
+ * when told to.
  *
  * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000`, a short `busy_timeout` and a page
- * cache of at least 16 MB on the handle. The handle stays yours: close it after `receiver.close()`.
+ * cache of at least 16 MB on the database handle. You own the handle: close it after
+ * `receiver.close()`.
  * @throws WebhookError `invalid-options`
  * @example
  * const hook = callWebhooks({ secret, store: sqliteStore(new Database('calls.db')) });

@@ -203,14 +203,15 @@ function explained(error: unknown): unknown {
 export interface SqliteMigration {
   /** The version that the tables had; 0 if there were none. */
   from: number;
-  /** The version that they have now. */
+  /** The version that the tables have now. */
   to: number;
 }
 
 /**
- * Creates the tables of store, queue and dead letters, or brings those of an older version up to date.
- * Any of them does so when it is used first; call it to do it before, such as in a deploy. It is safe at every
- * start, and in several processes at once. Rejects with the client's error.
+ * Creates the tables of the store, the queue and the dead letters, or upgrades those of an older
+ * version. Each of them does this when it is first used; call `migrate` to do it earlier, for example
+ * during a deployment. It is safe at every start, and in several processes at once. It rejects with the
+ * client's error.
  * @param options.prefix `call_webhooks_` by default
  * @throws WebhookError `invalid-options`
  * @example

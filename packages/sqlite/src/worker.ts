@@ -18,38 +18,50 @@ import { docsUrl } from '@call-webhooks/core/internal';
 import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 
-/** The handlers, as a receiver has them, and how jobs are run. */
+/** The options of the worker: the handlers, as a receiver has them, and how jobs are run. */
 export interface SqliteWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends WorkerOptions<Extra, Custom> {
-  /** How often a job is run until it is dead; 100 by default, about four days with the default backoff. */
+  /**
+   * The maximum number of runs of a job before it is dead; 100 by default, which takes about four days
+   * with the default backoff.
+   */
   maxRuns?: number | undefined;
-  /** How many jobs run at once; 4 by default. */
+  /** The maximum number of jobs that run at the same time in this process; 4 by default. */
   concurrency?: number | undefined;
-  /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
+  /**
+   * The time between two runs of a job, in milliseconds. It grows from `initialDelay` (5,000 by
+   * default) to `maxDelay` (3,600,000 by default).
+   */
   backoff?: BackoffOptions | undefined;
   /**
-   * How long a job is leased to this worker; milliseconds, 60,000 by default, at most 15 minutes. The
-   * lease is renewed at each third.
+   * How long a job is leased to this worker, in milliseconds: up to 900,000 (15 minutes), by default
+   * 60,000. The lease is renewed every third of this time.
    */
   leaseFor?: number | undefined;
-  /** Milliseconds between two looks for jobs that other processes added; 500 by default. */
+  /**
+   * The time between two polls for jobs that other processes added, in milliseconds; 500 by default.
+   */
   pollEvery?: number | undefined;
 }
 
 /** A running worker. */
 export interface SqliteWorker {
-  /** Takes no new jobs until `resume()`. Running jobs go on. */
+  /** Stops taking jobs until `resume()` is called. Running jobs go on. */
   pause(): void;
+  /** Takes jobs again after `pause()`. */
   resume(): void;
-  /** How many jobs of the whole queue are in each state. */
+  /** Returns the number of jobs of the whole queue in each state. */
   stats(): Promise<QueueStats>;
-  /** Whether a job that waits would be run, for a probe with `ready(worker)`. Never rejects. */
+  /**
+   * Checks whether a waiting job would be run, for a probe with `ready(worker)`. The promise never
+   * rejects.
+   */
   health(): Promise<WorkerHealth>;
   /**
-   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and
-   * releases them. Close the database afterwards.
+   * Stops taking jobs, waits up to `graceMs` (10,000 ms by default) for running jobs, aborts the others
+   * and releases them. Close the database afterwards.
    */
   close(options?: CloseOptions): Promise<void>;
 }
@@ -63,8 +75,9 @@ const rules = () => ({
 });
 
 /**
- * Runs the deliveries of a queue, in this process or in another one on the same file. A job whose
- * process died is run again when its lease has run out. It keeps the process alive until `close()`.
+ * Creates a worker that runs the jobs of a `sqliteQueue`, in this process or in another one that shares
+ * the file. A job whose process died is run again when its lease has expired. The worker keeps the
+ * process alive until `close()` is called.
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createSqliteWorker(queue, { on: { 'call:completed': saveCall } });
