@@ -15,21 +15,22 @@ export type { CallWebhooksOptions };
 
 const TAKES = "This handler takes Hono's context: app.use(callWebhooks({ path: '/hook', … })).";
 
-/** The part that we use of Hono's context. */
+/** The part of Hono's context that is used. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; readonly path: string; readonly bodyCache?: object };
   readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
 }
 
-/** A handler and middleware for Hono, with its receiver. */
+/** A handler and middleware for Hono, together with its receiver. */
 export interface HonoHandler {
   (context: HonoContext, next: () => Promise<void>): Promise<Response> | Promise<void>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 
 /**
- * Creates a middleware for Hono that receives call webhooks at a path, also in strict mode. The path is
- * the whole one, whatever the `basePath` is.
+ * Creates a Hono middleware that receives call webhooks at a path, also with strict routing. Give the
+ * whole path: a `basePath` is not added to it.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * app.use(callWebhooks({ path: '/hook', secret, on: { 'call:completed': async (event) => { … } } }));

@@ -27,7 +27,7 @@ const FIX =
 
 const TAKES = "This middleware takes Koa's context: app.use(callWebhooks({ path: '/hook', … })).";
 
-/** The part that we use of Koa's context. */
+/** The part of Koa's context that is used. */
 export interface KoaContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -39,15 +39,16 @@ export interface KoaContext {
   set(headers: Record<string, string>): void;
 }
 
-/** A middleware for Koa, with its receiver. */
+/** A middleware for Koa, together with its receiver. */
 export interface KoaMiddleware {
   (context: KoaContext, next: () => Promise<unknown>): Promise<unknown>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 
 /**
- * Creates a middleware for Koa that receives call webhooks at a path. Call `close()` of its
- * `receiver` at shutdown.
+ * Creates a Koa middleware that receives call webhooks at a path. Call `close()` of its `receiver` at
+ * shutdown, for example with `closeOnSignal`.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * app.use(callWebhooks({ path: '/hook', secret, on: { 'call:completed': async (event) => { … } } }));
@@ -82,8 +83,8 @@ export function callWebhooks<
 }
 
 /**
- * Creates a middleware that answers readiness probes: 200 while the receiver would accept a delivery,
- * otherwise 503. It answers every request that gets to it, so give it a route.
+ * Creates a Koa middleware that answers readiness probes: 200 if the receiver would accept a delivery
+ * now, and 503 otherwise. It answers every request that it gets, so mount it on a route.
  * @param receiver a receiver, or the middleware that has one
  * @throws WebhookError `invalid-options` if it is neither
  * @example

@@ -37,7 +37,7 @@ interface HttpEvent {
 type Values = Readonly<Record<string, string | undefined>>;
 type MultiValues = Readonly<Record<string, string[] | undefined>>;
 
-/** API Gateway HTTP APIs with payload 2.0, and function URLs. */
+/** The event of API Gateway HTTP APIs with payload 2.0, and of function URLs. */
 export interface LambdaPayloadV2 extends HttpEvent {
   readonly version: string;
   readonly rawPath?: string | undefined;
@@ -45,7 +45,10 @@ export interface LambdaPayloadV2 extends HttpEvent {
   readonly requestContext: { readonly http: { readonly method: string } };
 }
 
-/** API Gateway REST APIs, HTTP APIs with payload 1.0, Application Load Balancers, and Netlify. */
+/**
+ * The event of API Gateway REST APIs, HTTP APIs with payload 1.0, Application Load Balancers, and
+ * Netlify.
+ */
 export interface LambdaPayloadV1 extends HttpEvent {
   readonly httpMethod: string;
   readonly path?: string | undefined;
@@ -56,13 +59,13 @@ export interface LambdaPayloadV1 extends HttpEvent {
   readonly requestContext?: object | undefined;
 }
 
-/** The part that we read of the event of an HTTP trigger. */
+/** The part of an HTTP trigger's event that is read. */
 export type LambdaHttpEvent = LambdaPayloadV2 | LambdaPayloadV1;
 
 /** The response to an HTTP trigger of Lambda. */
 export interface LambdaHttpResponse {
   statusCode: number;
-  /** `'200 OK'`; for load balancers only. */
+  /** The status and its name, such as `'200 OK'`. Only load balancers get it. */
   statusDescription?: string;
   /** Absent for a load balancer with multi-value headers, which ignores them. */
   headers?: Record<string, string>;
@@ -72,14 +75,16 @@ export interface LambdaHttpResponse {
   isBase64Encoded: false;
 }
 
-/** The part that we read of Lambda's context. */
+/** The part of Lambda's context that is read. */
 export interface LambdaContext {
+  /** Returns the time until Lambda ends the function, in milliseconds. */
   getRemainingTimeInMillis(): number;
 }
 
-/** A Lambda function behind an HTTP trigger, with its receiver. */
+/** A Lambda function for an HTTP trigger, together with its receiver. */
 export interface LambdaHandler {
   (event: LambdaHttpEvent, context?: LambdaContext): Promise<LambdaHttpResponse>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 
@@ -92,11 +97,12 @@ const docs = docsUrl('serverless.md#work-after-the-response');
 
 /**
  * Creates a Lambda function for API Gateway (payloads 1.0 and 2.0), function URLs, Application Load
- * Balancers and Netlify. It rejects an event of any other trigger with a `WebhookError` that names the fix.
+ * Balancers and Netlify. It rejects an event of any other trigger with a `WebhookError` whose message
+ * says what to do.
  *
- * Lambda freezes a function once it has responded. A handler that is not done by `ackWithin` is
- * therefore waited for: its response, 503 `deadline`, is sent when it ends, or a second before the
- * function's timeout.
+ * Lambda freezes a function once it has responded. A handler that has not finished by `ackWithin` is
+ * therefore waited for: its response, 503 `deadline`, is sent when the handler ends, or one second
+ * before the function times out.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * export const handler = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
@@ -122,11 +128,11 @@ export function callWebhooks<
 }
 
 /**
- * Creates a function that answers readiness probes: 200 while the receiver would accept a delivery,
- * otherwise 503. It takes the same events as the function of `callWebhooks`.
+ * Creates a Lambda function that answers readiness probes: 200 if the receiver would accept a delivery
+ * now, and 503 otherwise. It takes the same events as the function of `callWebhooks`.
  * @param receiver a receiver, or the function that has one
- * @throws WebhookError `invalid-options` if it is neither. The function rejects with one for an event of
- *   any other trigger.
+ * @throws WebhookError `invalid-options` if it is neither. The function rejects with one for an event
+ *   of any other trigger.
  * @example
  * export const health = ready(handler);
  */

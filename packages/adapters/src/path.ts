@@ -1,7 +1,7 @@
 import type { ReceiverOptions, Store, ExtraEvents, StandardSchema } from '@call-webhooks/core';
 import { checkOptions, option } from '@call-webhooks/core/internal';
 
-/** The options of a receiver, and its path. */
+/** The options of a receiver, and the path at which it is mounted. */
 export type CallWebhooksOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,

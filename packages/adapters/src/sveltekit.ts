@@ -19,25 +19,27 @@ export * from '@call-webhooks/core';
 const TAKES =
   "This handler takes SvelteKit's event: export const POST = callWebhooks({ … }) in a +server.ts.";
 
-/** The part that we use of SvelteKit's event. */
+/** The part of SvelteKit's event that is used. */
 export interface SvelteKitEvent {
   readonly request: Request;
   /** What the adapter of SvelteKit provides, such as Cloudflare's context. */
   readonly platform?: object | undefined;
 }
 
-/** A request handler of a `+server.ts`, with its receiver. */
+/** A request handler of a `+server.ts` file, together with its receiver. */
 export interface SvelteKitHandler {
   (event: SvelteKitEvent): Promise<Response>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 
 /**
- * Creates a request handler for a `+server.ts`. SvelteKit imports it while it builds the app, so
- * options are checked at the first request. Until a missing secret is set, deliveries are answered
- * 503 `secret-unavailable`.
+ * Creates a request handler for a `+server.ts` file of SvelteKit. SvelteKit imports the file while it
+ * builds the app, so the options are checked only at the first request. While a secret is missing,
+ * deliveries are answered 503 `secret-unavailable`.
  *
- * The same file must export `trailingSlash`: otherwise SvelteKit redirects `/hook/` to `/hook`.
+ * The same file must export `trailingSlash`. Otherwise SvelteKit redirects `/hook/` to `/hook`, which
+ * does not acknowledge a delivery.
  * @example
  * export const POST = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
  * export const fallback = POST; // responds 405 to other methods

@@ -8,19 +8,26 @@ import type { RecordingOptions } from './open-recording.ts';
 import { createRules, type Rules } from './rules.ts';
 import { searchText, type SearchParts } from './search/text.ts';
 
-/** A client for the REST interface. It holds no connection and need not be closed. */
+/** A client for the REST API of the service. It holds no connection, and need not be closed. */
 export interface Client {
-  /** The base URL, without `/v1` and without a slash at its end. */
+  /** The base URL, without `/v1` and without a slash at the end. */
   readonly baseUrl: string;
+  /** Activity events of messages: `GET /v1/events`. */
   readonly events: Events;
+  /** Call records and their recordings: `GET /v1/calls`. */
   readonly calls: Calls;
+  /** Recordings that `call:recording-available` events announce. */
   readonly recordings: Recordings;
+  /** Webhook actions of rules, and their signing secrets. */
   readonly rules: Rules;
 }
 
 /** The options of `client.events.list` and `iterate`. */
 export interface EventListOptions extends PageOptions {
-  /** The parts of a search, see `searchText`; or its text, which is sent unchanged. */
+  /**
+   * The parts of a search (see `searchText`), or the text of a search, which is sent unchanged. Without
+   * it, all events match.
+   */
   readonly search?: string | SearchParts | undefined;
 }
 
@@ -37,10 +44,10 @@ export interface Events {
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
   /**
-   * Gets all events, also those with an unknown `action`, and requests each page when it is needed.
+   * Gets all events, including those with an unknown `action`, and requests each page when it is
+   * needed.
    *
-   * @throws like `list`; {ApiError} `invalid-response` if the service repeats a cursor
-   *
+   * @throws the errors of `list`, and {ApiError} `invalid-response` if the service repeats a cursor
    * @example
    * for await (const event of client.events.iterate({ search: { type: 'replied' } })) {
    *   console.log(event.recipientEmail);
@@ -49,28 +56,38 @@ export interface Events {
   iterate(options?: EventListOptions): AsyncGenerator<ActivityEvent, void, undefined>;
 }
 
-/** A record of `GET /v1/calls`. The spec shows only its `_id`; other fields are passed on as they come. */
+/**
+ * A record of `GET /v1/calls`. The spec shows only its `_id`. All other fields are passed on unchanged.
+ */
 export interface CallRecord {
-  /** Equals the `callId` of the webhook events. */
+  /** The id of the call. It equals the `callId` of the webhook events. */
   readonly _id: string;
   readonly [field: string]: unknown;
 }
 
 /** The options of `client.calls.list` and `iterate`. */
 export interface CallListOptions extends PageOptions {
-  /** Other query parameters. The spec shows none. */
+  /** Further query parameters. The spec shows none. */
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
 }
 
 /** Calls and their recordings: `GET /v1/calls` and `GET /v1/calls/{id}/recording`. */
 export interface Calls {
   /**
-   * Gets one page of call records. Paging is assumed to work as for events, which is a guess.
+   * Gets one page of call records. The client assumes that paging works as it does for events, which is
+   * a guess.
    *
-   * @throws like `events.list`
+   * @throws {ConfigurationError} if `limit` is not a page size, or `next` cannot be a cursor
+   * @throws {ApiError} for a status other than 2xx, and `invalid-response` if the records or the next
+   *   page cannot be found
+   * @throws {NetworkError | TimeoutError}
    */
   list(options?: CallListOptions): Promise<Page<CallRecord>>;
-  /** Gets all call records, and requests each page when it is needed. @throws like `list` */
+  /**
+   * Gets all call records, and requests each page when it is needed.
+   *
+   * @throws the errors of `list`
+   */
   iterate(options?: CallListOptions): AsyncGenerator<CallRecord, void, undefined>;
   /**
    * Starts to download a recording. Resolves when the headers have arrived.

@@ -1,10 +1,12 @@
 import { TimeoutError, type TimeoutPhase } from './errors.ts';
 
-/** The client's source of time. A test can replace it, so that backoff and timeouts do not wait. */
+/**
+ * The source of time of the client. A test can replace it, so that backoff and timeouts do not wait.
+ */
 export interface Clock {
-  /** The wall clock, in epoch milliseconds. */
+  /** Returns the time of the wall clock, in milliseconds since the epoch. */
   now(): number;
-  /** Calls back once after `delay` milliseconds. The returned function cancels that. */
+  /** Calls `callback` once after `delay` milliseconds. The returned function cancels it. */
   schedule(delay: number, callback: () => void): () => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The base class of every error in this package. Branch on the class or on `code`, never on the
- * message: both are stable. No error prints the API token, a signing secret, or the query of a URL,
- * which may name people.
+ * The base class of all errors of this package. Branch on the class or on `code`, which are stable, and
+ * never on the message. No error shows the API token, a signing secret, or the query of a URL, which
+ * may contain personal data.
  */
 export abstract class ClientError extends Error {
   /** A stable code. Each class documents its own values. */
@@ -40,12 +40,15 @@ export class SearchSyntaxError extends ClientError {
 }
 
 /**
- * No connection, or one that broke before the response was complete. `cause` is a cleaned copy of
- * what `fetch` threw: name, message and code, without the token and the query.
+ * The connection failed, or broke before the response was complete. `cause` is a copy of what `fetch`
+ * threw, with its name, message and code, but without the token and the query.
  */
 export class NetworkError extends ClientError {
   readonly code = 'network';
-  /** False when it is certain that nothing of the request reached the service. */
+  /**
+   * Whether the service may have received the request. `false` means that it certainly received nothing
+   * of it.
+   */
   readonly maybeSent: boolean;
 
   constructor(message: string, options: { readonly maybeSent: boolean; readonly cause?: unknown }) {
@@ -57,11 +60,12 @@ export class NetworkError extends ClientError {
 /** What a timeout waited for: the token function, the response headers, or more of the body. */
 export type TimeoutPhase = 'token' | 'headers' | 'body';
 
-/** Nothing happened for `timeout` milliseconds. */
+/** The client waited longer than the option `timeout` for the next step. */
 export class TimeoutError extends ClientError {
   readonly code = 'timeout';
-  /** The limit, in milliseconds. */
+  /** The limit that was exceeded, in milliseconds. */
   readonly timeout: number;
+  /** What the client waited for. */
   readonly phase: TimeoutPhase;
   /** False when nothing of the request was sent, because the token function was too slow. */
   readonly maybeSent: boolean;
@@ -123,9 +127,9 @@ export interface ApiErrorDetails {
 }
 
 /**
- * The service answered, but not with what was asked for: with another status than 2xx (and retries,
- * where allowed, did not help), a redirect that is not followed, or a response that cannot be used.
- * Where a setting of `wire` helps, the message names it.
+ * The service responded, but not with what was requested: with a status other than 2xx (after retries,
+ * where they are allowed), a redirect that is not followed, or a response that cannot be used. If a
+ * setting of `wire` helps, the message names it.
  */
 export class ApiError extends ClientError {
   readonly code: ApiErrorCode;
@@ -134,13 +138,17 @@ export class ApiError extends ClientError {
   readonly method: string;
   /** The request's path, without its query. */
   readonly path: string;
-  /** The header `wire.requestIdHeader` of the response, for a support ticket. */
+  /** The response header `wire.requestIdHeader`, to quote in a support ticket. */
   readonly requestId: string | undefined;
-  /** What `Retry-After` asked for, as a number or a date, in whole seconds (rounded up). */
+  /**
+   * The time that `Retry-After` asked for, in whole seconds, rounded up. The header may contain a
+   * number or a date.
+   */
   readonly retryAfter: number | undefined;
   /**
-   * The response body, parsed if it is JSON. Undefined if it is longer than 64 KiB or does not arrive
-   * in time, and for `redirect` and `invalid-response`. Not printed, because it may name people.
+   * The response body, parsed if it is JSON. It is `undefined` if it is longer than 64 KiB or does not
+   * arrive in time, and for `redirect` and `invalid-response`. Loggers do not print it, because it may
+   * contain personal data.
    */
   declare readonly body: unknown;
 
@@ -157,10 +165,10 @@ export class ApiError extends ClientError {
   }
 }
 
-/** The writes that yield a signing secret. */
+/** The writes that return a signing secret. */
 export type WriteOperation = 'add-webhook' | 'rotate-signing-secret';
 
-/** A secret of a response, and where it was. */
+/** A secret that was found in a response, and its place. */
 export interface FoundSecret {
   /** Its place in the response, such as `actions.1.signingSecret`. */
   readonly path: string;
@@ -180,11 +188,12 @@ export interface FoundSecret {
 export type UnconfirmedWriteCode = 'write-unconfirmed' | 'secret-ambiguous' | 'secret-not-saved';
 
 /**
- * A write that has happened, or may have, while its new secret is not where it should be. Neither the
+ * A write has happened, or may have happened, but its new secret is not where it should be. Neither the
  * message, `util.inspect` nor JSON shows a secret.
  */
 export class UnconfirmedWriteError extends ClientError {
   readonly code: UnconfirmedWriteCode;
+  /** The write whose secret is missing. */
   readonly operation: WriteOperation;
   // Private, so that nothing prints it, not even what shows hidden properties.
   readonly #more: Partial<Pick<UnconfirmedWriteError, 'secrets' | 'response' | 'retry'>>;
@@ -201,17 +210,20 @@ export class UnconfirmedWriteError extends ClientError {
     this.#more = more;
   }
 
-  /** The new secret, or those that may be it. Empty if none arrived. */
+  /** The new secret, or the secrets of which one is the new one. It is empty if none arrived. */
   get secrets(): readonly FoundSecret[] {
     return this.#more.secrets ?? [];
   }
 
-  /** The whole response, if there was one. It may hold the secret. */
+  /** The whole response, if there was one. It may contain the secret. */
   get response(): unknown {
     return this.#more.response;
   }
 
-  /** Saves again, if `code` is `secret-not-saved`. Rejects with what the store throws. */
+  /**
+   * Saves the secret again, if `code` is `secret-not-saved`. The promise rejects with what the store
+   * throws.
+   */
   get retry(): (() => Promise<void>) | undefined {
     return this.#more.retry;
   }

@@ -10,77 +10,98 @@ export interface FetchInit {
   readonly signal: AbortSignal;
 }
 
-/** The part of `fetch` that the client uses. The global `fetch` fits, and so does undici's. */
+/** The part of `fetch` that the client uses. The global `fetch` has this type, and so has undici's. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** The argument of `onRequest`. It holds no token. */
+/** The argument of `onRequest`. It contains no token. */
 export interface RequestNotice {
   readonly method: string;
-  /** Do not log it: the query may name people, and that of a redirect may be a signature. */
+  /**
+   * The URL of the request. Do not log it: the query may contain personal data, and that of a redirect
+   * may be a signature.
+   */
   readonly url: string;
-  /** From 1; 2 is the first retry. */
+  /** The number of the attempt, counted from 1; 2 is the first retry. */
   readonly attempt: number;
-  /** How many redirects led here. */
+  /** The number of redirects that led to this request. */
   readonly redirects: number;
-  /** Whether this request carries the API token: false after a redirect to another origin. */
+  /** Whether this request carries the API token. It does not after a redirect to another origin. */
   readonly authenticated: boolean;
 }
 
-/** How often to retry, and how long to wait. All times are in milliseconds. */
+/**
+ * How many retries the client makes, and how long it waits between them. All times are in milliseconds.
+ */
 export interface RetryOptions {
-  /** Attempts after the first one. 0 turns retries off. Defaults to 3. */
+  /** The maximum number of retries after the first attempt: 0 (no retries) to 100, by default 3. */
   readonly limit?: number | undefined;
-  /** The first backoff. It doubles with each retry, and half of it is random. Defaults to 500. */
+  /**
+   * The first backoff, in milliseconds; 500 by default. It doubles with each retry, and half of it is
+   * random.
+   */
   readonly baseDelay?: number | undefined;
-  /** The longest backoff. Defaults to 20,000. */
+  /** The longest backoff, in milliseconds; 20,000 by default. */
   readonly maxDelay?: number | undefined;
-  /** If `Retry-After` asks for more, the ApiError is thrown at once. Defaults to 60,000. */
+  /**
+   * The longest `Retry-After` that the client waits for, in milliseconds; 60,000 by default. If the
+   * service asks for more, the ApiError is thrown at once.
+   */
   readonly maxRetryAfter?: number | undefined;
 }
 
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec, with or without `/v1`. Plain `http://` is accepted for loopback
-   * hosts only, unless `allowInsecure` is set. `undefined` (an unset variable of the environment)
-   * compiles, and `createClient` throws.
+   * The `{base_url}` of the spec, with or without `/v1`. Plain `http://` is accepted only for loopback
+   * hosts, unless `allowInsecure` is set. `undefined`, as from an unset environment variable, compiles,
+   * and makes `createClient` throw.
    */
   readonly baseUrl: string | URL | undefined;
   /**
-   * The API token, or a function that returns it and is called before every attempt. It is sent to
-   * the origin of `baseUrl` only. `undefined` (an unset variable of the environment) compiles, and
-   * `createClient` throws.
+   * The API token, or a function that returns it, which is called before every attempt. The token is
+   * sent only to the origin of `baseUrl`. `undefined`, as from an unset environment variable, compiles,
+   * and makes `createClient` throw.
    */
   readonly apiToken: string | (() => string | undefined | Promise<string | undefined>) | undefined;
   /**
-   * Defaults to the global `fetch`. Another one must support `redirect: 'manual'`, or it may send the
-   * token to other origins. The body of its responses must be a web stream: node-fetch does not fit.
+   * The function that sends requests; the global `fetch` by default. It must support `redirect:
+   * 'manual'`, or it may send the token to other origins, and the body of its responses must be a web
+   * stream, so node-fetch cannot be used.
    */
   readonly fetch?: Fetch | undefined;
   /**
-   * The longest wait for the headers, or for more of the body, in milliseconds. Defaults to 30,000.
-   * To limit a whole call, pass it `AbortSignal.timeout(…)`.
+   * The longest wait for the response headers, and for more of the body, in milliseconds; 30,000 by
+   * default. To limit a whole call, pass it `AbortSignal.timeout(…)` as `signal`.
    */
   readonly timeout?: number | undefined;
-  /** A number sets the `limit`. GETs are retried; writes only if nothing can have been sent. */
+  /**
+   * The retries of a request. A number sets `limit` alone. GET requests are retried; writes are retried
+   * only if nothing can have been sent.
+   */
   readonly retries?: number | RetryOptions | undefined;
-  /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
+  /** The `User-Agent` header; `call-webhooks-client/<version>` by default. */
   readonly userAgent?: string | undefined;
-  /** Called before every request, redirects and retries too, and awaited. Its error fails the call. */
+  /**
+   * Called, and awaited, before every request, including redirects and retries. An error that it throws
+   * fails the call.
+   */
   readonly onRequest?: ((notice: RequestNotice) => unknown) | undefined;
-  /** Allows plain http to other hosts than loopback, which exposes the token. Defaults to false. */
+  /**
+   * Whether plain http to hosts other than loopback is allowed, which exposes the token to the network;
+   * `false` by default.
+   */
   readonly allowInsecure?: boolean | undefined;
-  /** Names that the spec does not show. The defaults are guesses. */
+  /** Names that the spec does not show. Their defaults are guesses. */
   readonly wire?: { readonly [Name in keyof WireNames]?: WireNames[Name] | undefined } | undefined;
-  /** The source of time. Defaults to the clock of the machine. */
+  /** The source of time; the clock of the machine by default. */
   readonly clock?: Clock | undefined;
 }
 
 /** The webhook action that `client.rules.addWebhook` creates. */
 export interface WebhookInput {
-  /** Where deliveries are sent: an http or https URL. */
+  /** The URL to which deliveries are sent: http or https. */
   readonly url: string;
-  /** A custom payload, sent instead of the event's own body. */
+  /** A custom payload, which is sent instead of the event's own body; none by default. */
   readonly payload?: unknown;
 }
 

@@ -6,22 +6,26 @@ import { defaultWireNames, type Settings, type WireNames } from './options.ts';
 
 /** One page of a list. */
 export interface Page<T> {
+  /** The records of this page. */
   readonly results: readonly T[];
-  /** The cursor of the next page. Undefined on the last page. */
+  /** The cursor of the next page, or `undefined` on the last page. */
   readonly next: string | undefined;
   /** Whether there is another page. */
   readonly hasNext: boolean;
-  /** The whole response, as it came. */
+  /** The whole response, unchanged. */
   readonly raw: unknown;
 }
 
 /** The options of every list. */
 export interface PageOptions {
-  /** The `next` cursor of the page before. */
+  /** The cursor `next` of the previous page; without it, the first page is returned. */
   readonly next?: string | undefined;
-  /** The page size, 1 or more. A guess: the spec shows none. Sent as `wire.limitParam`. */
+  /**
+   * The page size, 1 or more, sent as `wire.limitParam`. It is a guess, since the spec shows no such
+   * parameter.
+   */
   readonly limit?: number | undefined;
-  /** Aborts the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 

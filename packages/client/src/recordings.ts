@@ -8,11 +8,14 @@ import type { SavedRecording, SaveOptions } from './save-recording.ts';
 
 /** A recording whose headers have arrived. Read or cancel `body`, or call `saveTo`, once. */
 export interface Recording {
-  /** The bytes as they arrive. If the download breaks or is too short, the stream fails. */
+  /**
+   * The bytes of the recording as they arrive. If the download breaks or is too short, the stream
+   * fails.
+   */
   readonly body: ReadableStream<Uint8Array>;
-  /** The content type from the service. The spec shows no format. */
+  /** The content type that the service sent. The spec shows no format. */
   readonly contentType: string | undefined;
-  /** In bytes. Undefined if the service does not say it. */
+  /** The size of the recording in bytes, or `undefined` if the service does not send it. */
   readonly contentLength: number | undefined;
   readonly etag: string | undefined;
   /**

@@ -5,11 +5,11 @@ type FileSystem = typeof import('node:fs/promises');
 export type File = Awaited<ReturnType<FileSystem['open']>>;
 
 /**
- * Replaces a file in one step, such as that of a `SecretStore`: who reads it finds the old content or
- * the whole new one, also after a crash. Only its owner may read it.
+ * Replaces a file in one step, for example the file of a `SecretStore`. A reader finds either the old
+ * content or the whole new one, even after a crash. Only the owner may read the file.
  *
- * @throws {ConfigurationError} `unsupported-runtime` where there is no file system
- * @throws the file system's error; the old file is unchanged then
+ * @throws {ConfigurationError} `unsupported-runtime` if there is no file system
+ * @throws the error of the file system; the old file is then unchanged
  */
 export function replaceFile(path: string, content: string): Promise<void> {
   return writeInOneStep(path, 0o600, (file) => file.writeFile(content));

@@ -6,26 +6,29 @@ import type { Settings } from './options.ts';
 
 /** One signing secret that a receiver accepts. */
 export interface StoredSecret {
-  /** Names the secret in outcomes and logs. It reveals nothing about the secret. */
+  /** The name of the secret in outcomes and log lines. It reveals nothing about the secret. */
   readonly id: string;
-  /** `whsec_…` */
+  /** The secret, `whsec_…`. */
   readonly secret: string;
   /**
-   * The action that signs with it: rotating an action ends only secrets that name it. Absent for the
-   * recording webhook, and where nobody knows.
+   * The id of the action that signs with this secret. Rotating an action ends only the secrets that
+   * name it. It is absent for the recording webhook, and if it is not known.
    */
   readonly actionId?: string;
-  /** From when on the secret is no longer accepted, in epoch milliseconds. Absent while it is current. */
+  /**
+   * The time from which the secret is no longer accepted, in milliseconds since the epoch. It is absent
+   * while the secret is current.
+   */
   readonly expiresAt?: number;
 }
 
 /**
- * Where the secrets of a receiver are kept, those of all its webhook actions. Save each current secret
- * with its `actionId` before the first rotation: without it, the old secret is not accepted or never
- * ends.
+ * Where the secrets of a receiver are kept, for all its webhook actions. Save each current secret with
+ * its `actionId` before the first rotation. Without it, the old secret is either not accepted any more
+ * or never ends.
  */
 export interface SecretStore {
-  /** Returns what was saved last. Returns an empty list at first. */
+  /** Returns what was saved last; an empty list at first. */
   load(): Promise<readonly StoredSecret[]>;
   /**
    * Replaces all secrets, atomically: after a crash `load` returns the old list or the new one. Each
@@ -37,7 +40,10 @@ export interface SecretStore {
 /** A secret in the form that a receiver's `secret` option takes. */
 export type ProvidedSecret = Pick<StoredSecret, 'id' | 'secret'>;
 
-/** Returns the secrets that are accepted at `now` (epoch milliseconds). Never throws. */
+/**
+ * Returns the secrets that are accepted at the time `now`, in milliseconds since the epoch. It never
+ * throws.
+ */
 export function liveSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
 }
@@ -70,11 +76,11 @@ export interface RotateIntoOptions {
   readonly ruleId: string;
   readonly actionId: string;
   /**
-   * How long the old secret of this action is still accepted, in milliseconds. Defaults to 600,000:
-   * with the tolerance of 5 minutes either way, no older signature verifies after that.
+   * How long the old secret of this action is still accepted, in milliseconds; 600,000 by default. With
+   * a tolerance of 5 minutes in both directions, no older signature verifies after that time.
    */
   readonly overlap?: number | undefined;
-  /** Aborts the request. Once the secret is rotated it is saved, even after an abort. */
+  /** Aborts the request. If the secret was already rotated, it is saved nevertheless. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -83,7 +89,7 @@ export interface RotatedSecret {
   readonly current: StoredSecret;
   /** All secrets that were saved: the new one, then older ones; those of the action now end. */
   readonly saved: readonly StoredSecret[];
-  /** The whole response of the service. It holds the secret. */
+  /** The whole response of the service, which contains the secret. */
   readonly response: unknown;
 }
 

@@ -21,11 +21,11 @@ import {
 
 /** The options of a write. */
 export interface WriteOptions {
-  /** Aborts the call. If something was sent by then, it rejects with an UnconfirmedWriteError. */
+  /** Aborts the call. If something was already sent, the call rejects with an UnconfirmedWriteError. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Webhook actions of rules, and their signing secrets. A write is not retried once it was sent. */
+/** The webhook actions of rules, and their signing secrets. A write is not retried once it was sent. */
 export interface Rules {
   /**
    * Creates a webhook action: `POST /v1/rules/{id}/actions`, with the body that `wire.webhookAction`

@@ -134,11 +134,14 @@ export interface SaveProgress {
 
 /** The options of `saveTo`. */
 export interface SaveOptions {
-  /** Called at the start and after every piece, and awaited. Its error fails the download. */
+  /**
+   * Called, and awaited, at the start and after every piece. An error that it throws fails the
+   * download.
+   */
   readonly onProgress?: ((progress: SaveProgress) => unknown) | undefined;
   /** Aborts the download, which rejects with the signal's reason. Defaults to that of the request. */
   readonly signal?: AbortSignal | undefined;
-  /** The permissions of the file. Defaults to 0o600: only this user can read it. */
+  /** The permissions of the file; `0o600` by default, so that only the current user can read it. */
   readonly mode?: number | undefined;
 }
 

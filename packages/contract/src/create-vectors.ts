@@ -8,14 +8,14 @@ import { type Vector, type VectorFile, VECTORS_VERSION } from './vector.ts';
 const GROUPS = [signature, headers, clock, bodyBytes, secrets, replays, duplicates, events];
 
 /**
- * Makes the test vectors for a clock and a secret of your own, for a receiver whose clock cannot be
- * set. The published files are made with a fixed clock and seed.
+ * Creates the test vectors for your own clock and secret, for a receiver whose clock cannot be set. The
+ * published files were created with a fixed clock and seed.
  *
- * Take a new seed for each run, since a receiver remembers webhook ids and events. Vectors whose
- * `secrets` are not yours are about other secrets: skip them. Deliveries whose `now` is a minute or
- * more after yours are about the passing of time; with `retryAfter: 0` there are two. Vectors with
- * `exactClock` are for receivers whose clock is set. With a real clock, skip all of these, and send
- * the others within a minute after `now`.
+ * Use a new seed for each run, since a receiver remembers webhook ids and events. Skip vectors whose
+ * `secrets` differ from yours. Deliveries whose `now` is a minute or more after yours test the passing
+ * of time; with `retryAfter: 0`, there are two of them. Vectors with `exactClock` are for receivers
+ * whose clock is set. With a real clock, skip all of these, and send the others within a minute after
+ * `now`.
  * @throws RangeError if `now` is not at a whole second
  * @example
  * const now = Math.floor(Date.now() / 1000) * 1000;
@@ -33,8 +33,8 @@ export function createVectors(options: VectorOptions): VectorFile[] {
 }
 
 /**
- * Makes one of the vectors that `createVectors` makes with the same options, and signs no other: to
- * sign each vector only when it is sent.
+ * Creates one of the vectors that `createVectors` creates with the same options, without signing the
+ * others, so that each vector can be signed just before it is sent.
  * @param id `clock/301-seconds-ago`
  * @throws RangeError if there is no vector with this id, or if `now` is not at a whole second
  */

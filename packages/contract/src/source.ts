@@ -1,23 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** What vectors are made of. */
+/** The options of `createVectors`. */
 export interface VectorOptions {
-  /** The clock of the first delivery; milliseconds since the epoch, at a whole second. */
+  /** The time of the first delivery, in milliseconds since the epoch, at a whole second. */
   readonly now: number;
-  /** Ids, and secrets other than `secret`, follow from it. */
+  /** The seed from which ids are derived, and all secrets other than `secret`. */
   readonly seed: string;
-  /** The secret of the receiver, `whsec_…`; made from the seed by default. */
+  /** The secret of the receiver, `whsec_…`; by default, it is derived from the seed. */
   readonly secret?: string | undefined;
   /**
-   * How long after an attempt the next one of the same event arrives; seconds, 300 by default, as
-   * the service waits. 0 for a receiver whose clock cannot be set.
+   * The time between two attempts at the same event, in seconds; 300 by default, as with the service.
+   * Use 0 for a receiver whose clock cannot be set.
    */
   readonly retryAfter?: number | undefined;
-  /** What each call id begins with; nothing by default. */
+  /** The beginning of each call id; empty by default. */
   readonly callIdPrefix?: string | undefined;
-  /** Instead of `call:completed`: a name that nobody handles keeps handlers from running. */
+  /**
+   * The name that the events have instead of `call:completed`. A name that the receiver does not handle
+   * keeps its handlers from running.
+   */
   readonly eventName?: string | undefined;
-  /** Further fields of the call events, such as the user who placed the call. */
+  /** Further fields of the call events, such as the user who placed the call; none by default. */
   readonly callFields?: object | undefined;
 }
 

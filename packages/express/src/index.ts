@@ -15,8 +15,8 @@ const FIX =
   'Mount callWebhooks before app.use(express.json()), or keep the raw bytes with express.json({ verify: keepRawBody }), where keepRawBody is exported by @call-webhooks/express.';
 
 /**
- * Creates an Express handler that receives call webhooks. Call `close()` of its `receiver` at
- * shutdown.
+ * Creates an Express handler that receives call webhooks. Mount it before a body parser. Call `close()`
+ * of its `receiver` at shutdown, for example with `closeOnSignal`.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * const hook = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });

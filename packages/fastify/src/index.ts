@@ -10,11 +10,14 @@ export * from '@call-webhooks/core';
 const TAKES =
   "This is a plugin, and takes Fastify's app: await app.register(callWebhooks({ path: '/hook', … })).";
 
-/** Where the receiver is mounted. */
+/** Where the receiver is mounted, and how it closes. */
 export interface MountOptions {
-  /** The path after the `prefix` of `register`; `'/'` by default. A trailing slash makes no difference. */
+  /**
+   * The path of the receiver, after the `prefix` of `register`; `'/'` by default. A trailing slash
+   * makes no difference.
+   */
   path?: string | undefined;
-  /** Milliseconds that `app.close()` waits for running handlers; 10,000 by default. */
+  /** The time in milliseconds that `app.close()` waits for running handlers; 10,000 by default. */
   graceMs?: number | undefined;
 }
 
@@ -25,16 +28,17 @@ export type CallWebhooksOptions<
   S extends Store = Store,
 > = MountOptions & (ReceiverOptions<Extra, Custom, S> | { receiver: Receiver });
 
-/** A Fastify plugin, with its receiver. */
+/** A Fastify plugin, together with its receiver. */
 export interface CallWebhooksPlugin {
   (app: FastifyInstance): Promise<void>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 
 /**
- * Creates a Fastify plugin that receives call webhooks. It is encapsulated, so the rest of the app
- * keeps its body parsers. Its receiver closes with the app: it waits for running handlers, and
- * releases the leases of unfinished ones.
+ * Creates a Fastify plugin that receives call webhooks. The plugin is encapsulated, so the rest of the
+ * app keeps its body parsers. Its receiver closes with the app: it waits for running handlers, and
+ * releases the leases of those that have not finished.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * await app.register(callWebhooks({ path: '/hook', secret, on: { … } }));
@@ -45,8 +49,9 @@ export function callWebhooks<
   S extends Store = StoreWithoutCompleteIn,
 >(options: CallWebhooksOptions<Extra, Custom, S>): CallWebhooksPlugin;
 /**
- * The plugin itself: Fastify calls it with the options of `register`. For handlers of the option
- * `events`, register `callWebhooks({ … })`, which types them as well.
+ * Registers the receiver directly: Fastify calls this plugin with the options of `register`. If you use
+ * the option `events`, register `callWebhooks({ … })` instead, which also types the handlers of these
+ * events.
  * @example
  * await app.register(callWebhooks, { path: '/hook', secret, on: { … } });
  */

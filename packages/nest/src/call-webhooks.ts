@@ -19,7 +19,7 @@ export interface NestParts {
   readonly config: ApplicationConfig;
 }
 
-/** The receiver of `CallWebhooksModule`, to inject where it is needed. */
+/** The receiver of `CallWebhooksModule`. Inject it where you need the receiver or its handlers. */
 export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
   readonly #options: CallWebhooksModuleOptions;
   readonly #parts: NestParts;
@@ -38,7 +38,7 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The receiver: for `health()`, and for `deliver()` and `@call-webhooks/recovery`.
+   * The receiver, for `health()`, for `deliver()`, and for `@call-webhooks/recovery`.
    * @throws WebhookError `invalid-options` before the app is initialized
    */
   get receiver(): Receiver {
@@ -46,7 +46,7 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The methods with `@OnCallEvent` and the schemas of extra events, for the worker of a queue.
+   * The methods with `@OnCallEvent` and the schemas of extra events, to pass to a queue worker.
    * @throws WebhookError `invalid-options` before the app is initialized
    * @example
    * const { on, events } = app.get(CallWebhooks).handlers;

@@ -16,11 +16,11 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
     .build();
 
 /**
- * Receives call webhooks at one path, and hands them to the methods with `@OnCallEvent` of any provider.
- * It closes with the app.
+ * Receives call webhooks at one path, and passes them to the methods with `@OnCallEvent` of all
+ * providers. It closes with the app.
  *
- * The app does not start if an option is invalid, or if two methods handle the same event: `app.init()`
- * and `app.listen()` throw a `WebhookError` `invalid-options` or `invalid-secret`.
+ * The app does not start if an option is invalid or if two methods handle the same event: `app.init()`
+ * and `app.listen()` throw a `WebhookError` with the code `invalid-options` or `invalid-secret`.
  * @example
  * \@Module({
  *   imports: [CallWebhooksModule.forRoot({ path: '/hook', secret: process.env.CALL_WEBHOOK_SECRET })],

@@ -25,9 +25,9 @@ type HandlerDecorator<Event> = <Method extends (event: Event, context: HandlerCo
 ) => void;
 
 /**
- * Makes a method of a provider the handler of an event. When its promise resolves, the event is done;
- * when it throws, the service retries the event. For an event that this package does not know, pass its
- * schema (zod, valibot, arktype …).
+ * Makes a method of a provider the handler of an event. If its promise resolves, the event is done. If
+ * it throws, the service retries the event. For an event that this package does not know, pass its
+ * schema (zod, valibot, arktype and others).
  * @throws WebhookError `invalid-options` on a static method
  * @example
  * \@OnCallEvent('call:completed')

@@ -7,13 +7,17 @@ import type { ReceiverOptions } from '@call-webhooks/core';
 export interface CallWebhooksModuleOptions extends Omit<ReceiverOptions, 'on' | 'events'> {
   /** The path of the receiver, such as `'/hook'`. A trailing slash makes no difference. */
   path: string;
-  /** Whether the path is below the app's global prefix, as those of controllers are; `false` by default. */
+  /**
+   * Whether the global prefix of the app is added in front of `path`, as it is for controllers; `false`
+   * by default.
+   */
   useGlobalPrefix?: boolean | undefined;
-  /** Milliseconds that `app.close()` waits for running handlers; 10,000 by default. */
+  /** The time in milliseconds that `app.close()` waits for running handlers; 10,000 by default. */
   graceMs?: number | undefined;
 }
 
-/** What a class for `forRootAsync({ useClass })` implements. */
+/** The interface of a class that you pass as `useClass` to `forRootAsync`. */
 export interface CallWebhooksOptionsFactory {
+  /** Returns the options of the receiver. */
   createCallWebhooksOptions(): CallWebhooksModuleOptions | Promise<CallWebhooksModuleOptions>;
 }

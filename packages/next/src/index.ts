@@ -15,9 +15,10 @@ import { duringBuild, onFirstUse } from './build-phase.ts';
 
 export * from '@call-webhooks/core';
 
-/** A route handler of the App Router, with its receiver. */
+/** A route handler of the App Router, together with its receiver. */
 export interface RouteHandler {
   (request: Request): Promise<Response>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 

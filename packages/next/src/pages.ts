@@ -16,9 +16,10 @@ export * from '@call-webhooks/core';
 const FIX =
   'Turn the body parser off in this file, with a literal: export const config = { api: { bodyParser: false } }';
 
-/** An API route of the Pages Router, with its receiver. */
+/** An API route of the Pages Router, together with its receiver. */
 export interface ApiHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** The receiver of this handler, for `health()`, `deliver()` and `close()`. */
   readonly receiver: Receiver;
 }
 

@@ -7,15 +7,16 @@ import { Listeners } from './channels.ts';
 import { listenForMetrics, type QueueDepth } from './metrics.ts';
 import { listenForSpans } from './spans.ts';
 
-/** Options of `instrument`. */
+/** The options of `instrument`. */
 export interface InstrumentOptions {
-  /** Where spans go; the global one by default. */
+  /** Where spans go; the global tracer provider by default. */
   tracerProvider?: TracerProvider | undefined;
-  /** Where metrics go; the global one by default. */
+  /** Where metrics go; the global meter provider by default. */
   meterProvider?: MeterProvider | undefined;
   /**
-   * How many jobs each of your queues has, by name: a number, or an object with one for each state.
-   * Called each time that metrics are collected; it has one second to answer.
+   * Functions that return the number of jobs of each of your queues, by the name of the queue: one
+   * number, or an object with a number for each state. They are called whenever metrics are collected,
+   * and have one second to answer. There are none by default.
    * @example
    * queues: {
    *   sqlite: () => worker.stats(),
@@ -24,12 +25,15 @@ export interface InstrumentOptions {
    * }
    */
   queues?: Record<string, QueueDepth> | undefined;
-  /** How many dead letters are kept: `() => deadLetters.count()`. */
+  /**
+   * A function that returns the number of dead letters: `() => deadLetters.count()`. It is called
+   * whenever metrics are collected. There is none by default.
+   */
   deadLetters?: (() => number | Promise<number>) | undefined;
   /**
-   * What needs attention, for the gauge `call_webhooks.attention`: `() => status({ store })` with `status` of
-   * `@call-webhooks/recovery` and the store of your receiver. Called when metrics are collected, at most
-   * once a minute.
+   * A function that returns what needs attention, for the gauge `call_webhooks.attention`: `status` of
+   * `@call-webhooks/recovery`, with the store of your receiver. It is called when metrics are
+   * collected, at most once a minute. There is none by default.
    * @example
    * instrument({ status: () => status({ store }) });
    */
@@ -39,11 +43,14 @@ export interface InstrumentOptions {
 /** What `instrument` returns. */
 export interface Telemetry {
   /**
-   * For the option `around` of receivers and workers: makes the handler's span the active one. Without
-   * it, spans of your database or of `fetch` are not children of the handler's span.
+   * Pass it as the option `around` of receivers and workers: it makes the handler's span the active
+   * one. Without it, spans of your database or of `fetch` are not children of the handler's span.
    */
   readonly around: Around;
-  /** Stops making spans and metrics; `instrument` may be called again. The providers stay open. */
+  /**
+   * Stops creating spans and metrics, after which `instrument` may be called again. The providers stay
+   * open.
+   */
   close(): void;
 }
 
@@ -59,9 +66,9 @@ const rules = () => ({
 const ACTIVE = Symbol.for(SCOPE);
 
 /**
- * Makes spans and metrics of everything that the receivers and workers of this process do. Call it once.
- * The SDK of OpenTelemetry may be started later, but the gauges of queues then begin with the first
- * delivery. A second call changes nothing, and warns of that with `diag`, until the first one is closed.
+ * Creates spans and metrics for everything that the receivers and workers of this process do. Call it
+ * once. The OpenTelemetry SDK may be started later, but then the gauges of queues begin with the first
+ * delivery. A second call has no effect, and logs a warning with `diag`, until the first one is closed.
  * @throws WebhookError `invalid-options`
  * @example
  * const telemetry = instrument();

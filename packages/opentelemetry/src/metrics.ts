@@ -22,7 +22,7 @@ import {
 import { type AttentionReport, observeStatus, TIMEOUT_MS } from './attention.ts';
 import type { Listeners } from './channels.ts';
 
-/** How many jobs a queue has: a number, or an object with one for each state. */
+/** Returns the number of jobs of a queue: one number, or an object with a number for each state. */
 export type QueueDepth = () => number | object | Promise<number | object>;
 
 /** What is measured besides deliveries. */

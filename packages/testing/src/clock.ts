@@ -1,21 +1,25 @@
 import { WebhookError } from '@call-webhooks/core';
 
 /**
- * Time that only a test moves. It is a `Clock` of `@call-webhooks/client`, and its `now` fits the
- * option `now` of receivers, of `memoryStore` and of `deliver`.
+ * A clock that only your test advances. It is a `Clock` of `@call-webhooks/client`, and its `now` fits
+ * the option `now` of receivers, of `memoryStore` and of `deliver`.
  */
 export interface TestClock {
-  /** Milliseconds since the epoch. */
+  /** Returns the time, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Calls back once time has moved on by `delay` milliseconds. The returned function cancels that. */
+  /**
+   * Calls `callback` once the clock has been advanced by `delay` milliseconds. The returned function
+   * cancels it.
+   */
   readonly schedule: (delay: number, callback: () => void) => () => void;
-  /** Moves time on by some milliseconds, and calls back whatever becomes due, in order. */
+  /** Advances the clock by `ms` milliseconds, and calls everything that falls due, in order. */
   readonly advance: (ms: number) => void;
 }
 
 /**
- * Creates a clock that stands still until it is told to advance.
- * @param start a date or milliseconds since the epoch; now by default
+ * Creates a clock that stands still until you advance it.
+ * @param start a date, or milliseconds since the epoch; now by default
+ * @throws WebhookError `invalid-options` for an invalid date
  * @example
  * const clock = createTestClock();
  * const receiver = createReceiver({ secret, on, now: clock.now });

@@ -2,22 +2,25 @@ import { generateSecret, WebhookError, type OutcomeCode } from '@call-webhooks/c
 import { describe, signedBytes, type EventInput, type SigningOptions } from './signed-request.ts';
 import { call, type Target, type TargetOptions } from './target.ts';
 
-/** How an event is signed and where it goes. */
+/** How an event is signed, and where it is delivered. */
 export interface DeliverOptions extends SigningOptions, TargetOptions {}
 
-/** What a delivery got for a response. */
+/** The response to a delivery. */
 export interface Delivered {
+  /** The HTTP status of the response. */
   readonly status: number;
-  /** The text of the response. */
+  /** The text of the response body. */
   readonly body: string;
-  /** The outcome of the receiver. Absent if the response is not from a receiver. */
+  /**
+   * The outcome that the receiver responded with. It is absent if the response is not from a receiver.
+   */
   readonly outcome?: OutcomeCode;
 }
 
 /**
  * Signs an event and delivers it to an app, a handler or a receiver, without opening a port.
- * @throws WebhookError `invalid-options`, which says what to change: the target is none, nothing is
- *   mounted at the path, or the receiver has another secret than the event was signed with by default
+ * @throws WebhookError `invalid-options`, whose message says what to change: the target cannot take a
+ *   request, nothing is mounted at the path, or the receiver has another secret than the default one
  * @example
  * const { outcome } = await deliver(app, callCompleted());
  */
@@ -32,9 +35,9 @@ export async function deliver(
 }
 
 /**
- * Delivers the same event twice, one after the other, as the service does when it retries: each
- * attempt has its own webhook id and signature.
- * @throws WebhookError as `deliver`
+ * Delivers the same event twice, one delivery after the other, as the service does when it retries.
+ * Each delivery has its own webhook id and signature.
+ * @throws WebhookError `invalid-options`, whose message says what to change
  * @example
  * const [first, second] = await deliverTwice(app, callCompleted()); // handled, duplicate
  */
@@ -49,8 +52,8 @@ export async function deliverTwice(
 }
 
 /**
- * Delivers an event that is signed with a secret that nobody has, as a forger would.
- * @throws WebhookError `invalid-options`, as `deliver`
+ * Delivers an event that is signed with an unknown secret, as a forger would.
+ * @throws WebhookError `invalid-options`, whose message says what to change
  * @example
  * expect(await forged(app, callCompleted())).toMatchObject({ status: 401 });
  */

@@ -7,17 +7,19 @@ import type {
 } from '@call-webhooks/core';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 
-/** Fields that replace those of the factory. `undefined` leaves a field out of the body. */
+/** Fields that replace those of the factory. A field that is `undefined` is left out of the body. */
 export type Overrides<Event> = Partial<Omit<Event, 'eventName'>>;
 
-/** The fields of a call that the spec describes by meaning, but does not name. */
+/** The seven fields of a call that the spec describes by meaning, without naming them. */
 export interface CallFields<Meaning extends keyof CallDetails = keyof CallDetails> {
   /**
-   * Values by meaning, in place of those of the factory. `undefined` leaves a field out. Times are
-   * written in the formats of the spec.
+   * Values by meaning, which replace those of the factory. A value that is `undefined` leaves the field
+   * out. Times are written in the formats of the spec.
    */
   call?: Partial<Pick<CallDetails, Meaning>> | undefined;
-  /** The names of these fields, as in the option of the receiver; the same defaults. */
+  /**
+   * The names of these fields, as in the option `fieldNames` of the receiver, with the same defaults.
+   */
   fieldNames?: FieldNames | undefined;
 }
 
@@ -32,8 +34,11 @@ const CALL = {
 const ENDED_AT = new Date('2026-01-02T03:05:06.678Z');
 
 /**
- * A `call:started` event with every field of such an event, and a `callId` of its own.
- * @example callStarted({ callId: 'c1' }, { call: { calledNumber: '+12025550101' } })
+ * Creates a `call:started` event with all its fields and a new `callId`.
+ * @param overrides fields that replace those of the factory
+ * @param fields values and names of the seven fields that the spec does not name
+ * @example
+ * callStarted({ callId: 'c1' }, { call: { calledNumber: '+12025550101' } })
  */
 export const callStarted = (
   overrides: Overrides<CallStartedEvent> = {},
@@ -47,8 +52,11 @@ export const callStarted = (
 });
 
 /**
- * A `call:completed` event with every field of such an event, and a `callId` of its own.
- * @example callCompleted({ callId: 'c1' }, { call: { endedAt: new Date() } })
+ * Creates a `call:completed` event with all its fields and a new `callId`.
+ * @param overrides fields that replace those of the factory
+ * @param fields values and names of the seven fields that the spec does not name
+ * @example
+ * callCompleted({ callId: 'c1' }, { call: { endedAt: new Date() } })
  */
 export const callCompleted = (
   overrides: Overrides<CallCompletedEvent> = {},
@@ -62,9 +70,11 @@ export const callCompleted = (
 });
 
 /**
- * A `call:recording-available` event with every field of its shape. Its `eventId` and `recordingUrl`
- * follow from its `callId`.
- * @example callRecordingAvailable({ callId: 'c1', recordingDurationSeconds: 12 })
+ * Creates a `call:recording-available` event with all its fields. Its `eventId` and `recordingUrl` are
+ * derived from its `callId`, which is new by default.
+ * @param overrides fields that replace those of the factory
+ * @example
+ * callRecordingAvailable({ callId: 'c1', recordingDurationSeconds: 12 })
  */
 export function callRecordingAvailable(
   overrides: Overrides<CallRecordingAvailableEvent> = {},

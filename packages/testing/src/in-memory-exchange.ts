@@ -9,7 +9,7 @@ import type { SignedBytes } from './signed-request.ts';
 /** Kept here because the mocked timers of a user's tests replace the global one. */
 const onImmediate = globalThis.setImmediate;
 
-/** A function for `node:http`. Express and Connect pass it a third argument. */
+/** A request listener for `node:http`. Express and Connect pass it a third argument. */
 export type NodeListener = (...args: Parameters<RequestListener>) => unknown;
 
 /**

@@ -1,12 +1,12 @@
 import { sign, WebhookError, type SignOptions } from '@call-webhooks/core';
 
 /**
- * The secret that events are signed with where neither the option `secret` nor the environment
- * variable `CALL_WEBHOOK_SECRET` is set. For tests only: everybody knows it.
+ * The secret that signs events if neither the option `secret` nor the environment variable
+ * `CALL_WEBHOOK_SECRET` is set. It is public: use it in tests only.
  */
 export const TEST_SECRET = 'whsec_dGVzdHMtb25seS1uZXZlci1pbi1wcm9kdWN0aW9u';
 
-/** An event, any other payload that JSON can hold, or the exact body as text or bytes. */
+/** An event, any other payload that JSON can represent, or the exact body as text or bytes. */
 export type EventInput = object | string | Uint8Array;
 
 /** How a delivery is signed. */
@@ -14,30 +14,37 @@ export interface SigningOptions extends Pick<
   SignOptions,
   'webhookId' | 'timestamp' | 'headerPrefix'
 > {
-  /** `whsec_…`; `CALL_WEBHOOK_SECRET` of the environment by default, or else `TEST_SECRET`. */
+  /**
+   * The signing secret, `whsec_…`. By default, it is the environment variable `CALL_WEBHOOK_SECRET`, or
+   * `TEST_SECRET` if that is not set.
+   */
   secret?: string | undefined;
-  /** The clock that dates the signature; milliseconds since the epoch, `Date.now` by default. */
+  /**
+   * The clock for the time of the signature, in milliseconds since the epoch; `Date.now` by default.
+   */
   now?: (() => number) | undefined;
-  /** Further headers. They replace those of the delivery. */
+  /** Further headers, which replace those of the delivery; none by default. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A signed delivery as data, for any framework and any client. */
+/** A signed delivery as data, for any framework and any HTTP client. */
 export interface SignedRequest {
+  /** The HTTP method. */
   readonly method: 'POST';
+  /** The signature headers, the content type, and the further headers. */
   readonly headers: Record<string, string>;
-  /** Exactly what was signed. */
+  /** The body, exactly as it was signed. */
   readonly body: string;
   /**
-   * A new `Request` of fetch with this body.
+   * Returns a new fetch `Request` with this delivery.
    * @param url `'http://localhost/hook'` by default
    */
   readonly toRequest: (url?: string) => Request;
 }
 
 /**
- * Signs an event as the service does.
- * @throws WebhookError `invalid-options` if the event is no event, `invalid-secret`
+ * Signs an event as the service does, and returns the request as data.
+ * @throws WebhookError `invalid-options` if the event cannot be a body, or `invalid-secret`
  * @example
  * const { method, headers, body, toRequest } = await signedRequest(callCompleted(), { secret });
  * const response = await POST(toRequest());

@@ -5,9 +5,9 @@ import type { RawResponse } from './raw-response.ts';
 import { describe, isPromise, toRequest, type SignedBytes } from './signed-request.ts';
 
 /**
- * What takes deliveries: an app (Express, Fastify, Nest, Koa, Hono), a `Server` of `node:http`, a
- * handler of an adapter, a route handler of Next, any function for fetch's `Request` or for
- * `node:http`, or a receiver.
+ * Where an event can be delivered: an app (Express, Fastify, Nest, Koa, Hono), a `Server` of
+ * `node:http`, a handler of an adapter, a route handler of Next.js, any function that takes fetch's
+ * `Request` or the request and response of `node:http`, or a receiver.
  */
 export type Target =
   | Pick<Receiver, 'receive'>
@@ -18,13 +18,14 @@ export type Target =
   | Server
   | ((...args: never[]) => unknown);
 
-/** Where and how a target is called. */
+/** Where in the target the request is sent, and how a function is called. */
 export interface TargetOptions {
   /** The path of the request; `'/hook'` by default. */
   path?: string | undefined;
   /**
-   * What a function takes: fetch's `Request`, or the request and response of `node:http`. By default,
-   * one with a single parameter takes a `Request`, and one with more of them is for `node:http`.
+   * What a function takes: `'fetch'`, a fetch `Request`, or `'node'`, the request and response of
+   * `node:http`. By default, a function with a single parameter takes a `Request`, and one with more
+   * parameters is for `node:http`.
    */
   as?: 'fetch' | 'node' | undefined;
 }

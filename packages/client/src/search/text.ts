@@ -13,11 +13,14 @@ export interface SearchParts {
   readonly subject?: string | undefined;
   /** Recipients, combined with "or": email addresses, domains or names. */
   readonly to?: string | readonly string[] | undefined;
-  /** The first day, `YYYY-MM-DD`; of a Date, its day in UTC counts. */
+  /** The first day, as `YYYY-MM-DD` or a Date, whose day in UTC is used. */
   readonly since?: string | Date | undefined;
-  /** The last day, in the same form. The spec does not say whether it includes the day itself. */
+  /**
+   * The last day, as `YYYY-MM-DD` or a Date, whose day in UTC is used. The spec does not say whether
+   * the day itself is included.
+   */
   readonly until?: string | Date | undefined;
-  /** One type of event. */
+  /** The type of the events. */
   readonly type?: ActivityAction | undefined;
   /** Messages that used a template, by its name or title; `*` for any template. */
   readonly template?: string | undefined;
@@ -28,11 +31,10 @@ export interface SearchParts {
 }
 
 /**
- * Writes a search of `GET /v1/events` as text. `client.events` does it for you.
+ * Writes a search of `GET /v1/events` as text. `client.events` calls it for you.
  *
  * @throws {SearchSyntaxError} for what the search language cannot express: it has no escapes, so no
- * value may hold a double quote, and no word of `text` may look like an operator
- *
+ *   value may contain a double quote, and no word of `text` may look like an operator
  * @example
  * searchText({ to: 'example.com', since: '2026-01-31', type: 'opened' });
  * // 'to:example.com since:2026-01-31 type:opened'
