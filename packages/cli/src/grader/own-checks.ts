@@ -286,7 +286,11 @@ export const OWN_CHECKS: readonly Check[] = [
       const delivery = receiver.sign(receiver.event().body);
       await receiver.send(delivery, {
         async sendBody(request) {
-          request.write(delivery.body.subarray(0, -9));
+          // A slow machine may not be connected yet.
+          await new Promise<void>((resolve) => {
+            request.once('close', resolve);
+            request.write(delivery.body.subarray(0, -9), () => resolve());
+          });
           await pause(20);
           request.destroy();
         },
