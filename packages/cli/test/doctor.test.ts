@@ -41,6 +41,20 @@ const CALL = {
 const like = (pattern: RegExp): string => expect.stringMatching(pattern) as unknown as string;
 
 describe('doctor', () => {
+  test('looks at the dead letters and the status of one tenant with --tenant', async () => {
+    const made = await setup();
+    await fill(made, 2, { tenant: 'acme' });
+    await fill(made, 1, { tenant: 'globex', key: 'g1' });
+    const { env } = made;
+    expect((await doctor([], { env })).only('dead letters')?.text).toMatch(/^3 /);
+    expect((await doctor(['--tenant', 'acme'], { env })).only('dead letters')?.text).toMatch(/^2 /);
+    const typo = await doctor(['--tenant', 'acne'], { env });
+    expect(typo.of('dead letters')).toEqual([]);
+    expect(typo.only('tenant')).toMatchObject({
+      ...{ result: 'warn', text: like(/no delivery of tenant acne, but of acme, globex/) },
+    });
+  });
+
   test('finds nothing bad in a good setup, and says what it was not told of', async () => {
     const { url, env, file, store } = await setup({ secret: [SECRET, OTHER] });
     await store.ping?.();

@@ -29,6 +29,8 @@ export interface Session {
   deadLetters: 'store' | 'jobs' | null;
   /** Whether there is a client to reconcile with. */
   reconcile: boolean;
+  /** Whose calls that client lists; `null` without tenants. */
+  reconcileTenant: string | null;
   /** Whether the receiver's store has a log of outcomes. */
   log: boolean;
   /** The outcome table, by code. */
@@ -44,7 +46,7 @@ export interface Session {
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
 export interface Overview {
   now: number;
-  /** Of all events; at most 10 seconds old. */
+  /** Of all tenants, or of the one that was asked for; at most 10 seconds old. */
   status: StatusShown;
   /** Of the receiver that answered; at most 5 seconds old. */
   health: Health & { checkedAt: number };
@@ -64,7 +66,11 @@ export interface Overview {
 }
 
 /** What needs attention, and the same in one line. Texts are Markdown. */
-export type StatusShown = Status & { line: string };
+export type StatusShown = Status & {
+  line: string;
+  /** The tenants that it can be asked for. */
+  tenants: string[];
+};
 
 export interface AppVersion {
   version: string;
@@ -174,9 +180,35 @@ export interface SecretUse {
   verified: number;
   /** In the last hour. */
   lastHour: number;
-  /** The begin of the minute in which it verified last; `null` if it did not in 26 hours. */
+  /**
+   * When it verified a delivery last, to a second or, if the log has too many events, to a minute; `null` if it
+   * did not in the last 30 days.
+   */
   lastAt: number | null;
+  state: SecretState;
+  /** The other secrets that `state` is about. */
+  others: string[];
 }
+
+/**
+ * - `in-use`: it verified the last delivery of an event, in the last hour.
+ * - `quiet`: the same, but longer ago.
+ * - `being-replaced`: it verified a delivery in the last 10 minutes, and `others` verified its events since.
+ * - `replaced`: the same, but longer ago.
+ * - `unused`: it has verified nothing in 30 days.
+ * - `new-id`: it has verified nothing since it got this id; `others` is the id that its deliveries had before.
+ * - `renamed`: the receiver that answered lists it as one of `others` now.
+ * - `not-configured`: the receiver that answered does not have it.
+ */
+export type SecretState =
+  | 'in-use'
+  | 'quiet'
+  | 'being-replaced'
+  | 'replaced'
+  | 'unused'
+  | 'new-id'
+  | 'renamed'
+  | 'not-configured';
 
 /** Deliveries of all processes, newest first. */
 export interface DeliveriesPage {
@@ -207,6 +239,8 @@ export interface DeliveryDetail {
   deliveries: DeliveryRow[];
   state: EventState | null;
   deadLetterId: string | null;
+  /** Whether the store of dead letters does not have the letter of a dead-lettered event. */
+  isLetterGone: boolean;
 }
 
 /** One call over its events. */
@@ -224,6 +258,8 @@ export interface CallEvent {
   /** Of the log, oldest first. */
   deliveries: DeliveryRow[];
   deadLetter?: DeadLetterRow;
+  /** Whether the event is dead-lettered, but the store of dead letters does not have it. */
+  isLetterGone: boolean;
 }
 
 /** The letters that failed last come first. */

@@ -124,6 +124,7 @@ export class Api {
       signIn,
       deadLetters: this.#letters?.kind ?? null,
       reconcile: reconcile !== undefined,
+      reconcileTenant: reconcile?.tenant ?? null,
       log: receiver.store.log !== undefined,
       outcomes: outcomeTable(this.#letters !== undefined),
       fieldNamesDocs: docsUrl('field-names.md'),
@@ -133,8 +134,7 @@ export class Api {
   }
 
   #readOverview({ query }: Call): Promise<Overview> {
-    queryOf(REQUESTS.nothing, query);
-    return this.#overview.read();
+    return this.#overview.read(queryOf(REQUESTS.overview, query).tenant);
   }
 
   get #desk(): DeadLetterDesk {

@@ -1,10 +1,8 @@
 import { EVENT_NAMES, eventKey } from '@call-webhooks/core';
 import { redactId, tenantKey } from '@call-webhooks/core/internal';
 import {
-  counterParts,
   deadLetterId,
   type EventState,
-  LOG_LIMITS,
   type OutcomeLog,
   type OutcomeLogQuery,
   type OutcomeRow,
@@ -23,6 +21,7 @@ import type {
 import type { DeadLetterDesk } from './dead-letters.ts';
 import { failureCauses } from './failures.ts';
 import { RequestError } from './http/answer.ts';
+import { earlier, type KnownOfLog, readKnown } from './known-of-log.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { DeliveriesQuery, FailuresQuery } from './requests.ts';
 import { resultOf } from './results.ts';
@@ -37,10 +36,6 @@ const MAX_NAMES = 50;
 const KNOWN_MS = 60_000;
 /** Failures are grouped for so long, if nobody says since when; milliseconds. */
 const FAILURES_MS = 26 * 3_600_000;
-/** How exactly is known how far back the log goes; milliseconds. */
-const PRECISION_MS = 300_000;
-/** In the marks: no tenant or event, and those that are not named. */
-const NO_NAMES: ReadonlySet<string> = new Set(['', '*']);
 const MAX_EVENTS = 20;
 
 /** The event is done, or waits where nothing loses it. */
@@ -59,7 +54,7 @@ interface LetterKey {
 export class DeliveryReader {
   readonly #settings: ConsoleSettings;
   readonly #letters: DeadLetterDesk | undefined;
-  #last: { at: number; known: Promise<Known> } | undefined;
+  #last: { at: number; known: Promise<KnownOfLog> } | undefined;
 
   constructor(settings: ConsoleSettings, letters: DeadLetterDesk | undefined) {
     this.#settings = settings;
@@ -86,7 +81,7 @@ export class DeliveryReader {
     const seen = { eventNames: new Set(known.eventNames), tenants: new Set(known.tenants) };
     const isEnough = (row: DeliveryRow) => {
       searched += 1;
-      searchedTo = row.at;
+      searchedTo = Math.min(searchedTo ?? row.at, row.at);
       if (row.eventName !== undefined) seen.eventNames.add(row.eventName);
       if (row.tenant !== undefined) seen.tenants.add(row.tenant);
       if (isMatching(row)) deliveries.push(row);
@@ -98,7 +93,8 @@ export class DeliveryReader {
       ...(next !== undefined && { before: next }),
       searched,
       searchedTo,
-      keptSince: known.keptSince,
+      // A row that was written late may be older.
+      keptSince: earlier(known.keptSince, searchedTo),
       eventNames: [...seen.eventNames].sort().slice(0, MAX_NAMES),
       tenants: [...seen.tenants].sort().slice(0, MAX_NAMES),
       versions: [...new Set(known.processes.values())].sort().slice(0, MAX_NAMES),
@@ -129,7 +125,7 @@ export class DeliveryReader {
   }
 
   /** What filters offer, and how far back the log goes: read once a minute. */
-  #known(): Promise<Known> {
+  #known(): Promise<KnownOfLog> {
     const { clock } = this.#settings;
     const log = this.#log();
     const age = this.#last ? clock.now() - this.#last.at : Infinity;
@@ -152,10 +148,12 @@ export class DeliveryReader {
     const key = deliveries.find((row) => row.key !== undefined)?.key;
     const state = key === undefined ? undefined : (await this.#states([key]))[0];
     const letter = await this.#letterOf({ key, webhookId: id, tenant: deliveries[0]?.tenant });
+    const isDead = state === 'dead-lettered';
     return {
       deliveries,
       state: state === 'unknown' ? null : (state ?? null),
       deadLetterId: letter?.id ?? null,
+      isLetterGone: isDead && letter === null,
     };
   }
 
@@ -218,21 +216,34 @@ export class DeliveryReader {
     const states = await this.#states(keys);
     const events = shown.map(async (eventName, index): Promise<CallEvent> => {
       const key = keys[index];
-      const deadLetter = key === undefined ? undefined : await this.#letterOf({ key });
+      const letter = key === undefined ? undefined : await this.#letterOf({ key });
       return {
         eventName,
         state: states[index] ?? null,
         deliveries: rows.filter((row) => row.eventName === eventName),
-        ...(deadLetter && { deadLetter }),
+        ...(letter && { deadLetter: letter }),
+        isLetterGone: states[index] === 'dead-lettered' && letter === null,
       };
     });
     return { callId: shownId, tenant: tenant ?? null, events: await Promise.all(events) };
   }
 
-  /** Its id follows from the event. While its store does not respond, the rest is shown without it. */
-  async #letterOf({ key, webhookId = '', tenant }: LetterKey): Promise<DeadLetterRow | undefined> {
-    const of = { ...(key !== undefined && { key }), ...(tenant !== undefined && { tenant }) };
-    return this.#letters?.row(await deadLetterId({ ...of, webhookId })).catch(() => undefined);
+  /**
+   * Its id follows from the event. While its store does not respond, the rest is shown without it.
+   * @returns `null` if there is none, and `undefined` if that is not known
+   */
+  async #letterOf(of: LetterKey): Promise<DeadLetterRow | null | undefined> {
+    const letters = this.#letters;
+    if (!letters) return undefined;
+    const { key, webhookId = '', tenant } = of;
+    const id = await deadLetterId({
+      ...{ ...(key !== undefined && { key }), ...(tenant !== undefined && { tenant }) },
+      webhookId,
+    });
+    return letters.row(id).then(
+      (row) => row ?? null,
+      () => undefined,
+    );
   }
 
   /** What the store knows of events. `unknown` if it cannot tell. */
@@ -283,57 +294,6 @@ export const noLog = () =>
     'not-configured',
     'The store of this receiver keeps no log of outcomes. Use a store of Redis, Postgres or SQLite, or memoryStore().',
   );
-
-/** What the log knows besides its rows. */
-interface Known {
-  readonly keptSince: number | null;
-  readonly eventNames: readonly string[];
-  readonly tenants: readonly string[];
-  /** The version of the app of each process that has one. */
-  readonly processes: ReadonlyMap<string, string>;
-}
-
-async function readKnown(log: OutcomeLog, now: number): Promise<Known> {
-  const [{ marks }, processes, keptSince] = await Promise.all([
-    log.marks(),
-    log.processes(),
-    oldestRow(log, now),
-  ]);
-  const parts = Object.keys(marks).map(counterParts);
-  const named = (at: number) =>
-    new Set(
-      parts.flatMap((of) => (of.length === 4 && !NO_NAMES.has(of[at] ?? '') ? (of[at] ?? []) : [])),
-    );
-  return {
-    keptSince,
-    tenants: [...named(1)],
-    eventNames: [...named(2)],
-    processes: new Map(
-      processes.flatMap(({ id, version }) =>
-        version === undefined ? [] : [[id, version] as const],
-      ),
-    ),
-  };
-}
-
-/** When the oldest row of the log ended, to a few minutes: the log cannot be read from its end. */
-async function oldestRow(log: OutcomeLog, now: number): Promise<number | null> {
-  const oldest = { at: Infinity };
-  const hasUntil = async (until: number) => {
-    const { rows, before } = await log.read({ until, batches: 1 });
-    for (const { at } of rows) oldest.at = Math.min(oldest.at, at);
-    return rows.length > 0 || before !== undefined;
-  };
-  if (!(await hasUntil(now + LOG_LIMITS.rowsMs))) return null;
-  let without = now - LOG_LIMITS.rowsMs;
-  let withRows = Math.min(now, oldest.at);
-  while (withRows - without > PRECISION_MS) {
-    const middle = Math.floor((without + withRows) / 2);
-    if (await hasUntil(middle)) withRows = Math.min(middle, oldest.at);
-    else without = middle;
-  }
-  return Math.min(withRows, oldest.at);
-}
 
 /** Batches of several processes overlap in time. */
 function shownRows(rows: readonly OutcomeRow[]): DeliveryRow[] {

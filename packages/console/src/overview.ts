@@ -13,7 +13,6 @@ import type {
   Percentiles,
   Period,
   ProcessSeen,
-  SecretUse,
   SourceCounts,
 } from './api-types.ts';
 import { maskedFieldName } from '@call-webhooks/recovery/internal';
@@ -21,6 +20,7 @@ import { RequestError } from './http/answer.ts';
 import { percentiles, sum } from './numbers.ts';
 import type { ConsoleSettings } from './options.ts';
 import { RESULTS, resultOf } from './results.ts';
+import { secretsOf } from './secrets.ts';
 import { StatusReader } from './status.ts';
 import { askStore } from './store-calls.ts';
 
@@ -51,21 +51,29 @@ export class OverviewReader {
     this.#status = new StatusReader(settings);
   }
 
-  async read(): Promise<Overview> {
+  /** @param tenant whose status is wanted; the figures are of all tenants */
+  async read(tenant?: string): Promise<Overview> {
     const { receiver, logger, clock } = this.#settings;
     const now = clock.now();
-    const [health, status] = await Promise.all([this.#healthAt(now), this.#status.read(now)]);
+    const [health, status] = await Promise.all([
+      this.#healthAt(now),
+      this.#status.read(now, tenant),
+    ]);
     const { log } = receiver.store;
     if (!log) return { now, status, health, log: null };
     try {
-      const [minutes, times, processes] = await askStore(logger, 'log of outcomes', () =>
-        Promise.all([this.counts(log, now), timesOf(log, now), log.processes()]),
+      const [minutes, times, processes, { marks }] = await askStore(logger, 'log of outcomes', () =>
+        Promise.all([this.counts(log, now), timesOf(log, now), log.processes(), log.marks()]),
       );
+      const configured = health.secretIds;
       return {
         now,
         status,
         health,
-        log: logged({ minutes, times }, processes, health.secretIds, now),
+        log: {
+          ...logged({ minutes, times }, processes, now),
+          secrets: secretsOf({ minutes, marks, configured, now }),
+        },
       };
     } catch (error) {
       // The health says that the store is down, and why.
@@ -124,9 +132,8 @@ interface Counters {
 function logged(
   counters: Counters,
   processes: readonly SeenProcess[],
-  secretIds: readonly string[] | undefined,
   now: number,
-): Overview['log'] {
+): Omit<NonNullable<Overview['log']>, 'secrets'> {
   const last = Math.floor(now / MINUTE);
   const { minutes } = counters;
   return {
@@ -136,7 +143,6 @@ function logged(
       .map((one) => seenProcess(one, now))
       .sort((one, other) => other.seenAt - one.seenAt),
     versions: versionsOf(processes),
-    secrets: secretsOf(minutes, secretIds, last),
     rowsDropped: sum([...minutes.values()].map(({ rowsDropped = 0 }) => rowsDropped)),
   };
 }
@@ -237,29 +243,4 @@ export function versionsOf(processes: readonly SeenProcess[]): AppVersion[] {
     versions.set(version, known);
   }
   return [...versions.values()].sort((one, other) => other.since - one.since);
-}
-
-/** Those that the receiver is configured with come first, in their order. */
-function secretsOf(
-  minutes: Minutes,
-  configured: readonly string[] | undefined,
-  last: number,
-): SecretUse[] {
-  const uses = new Map<string, SecretUse>();
-  const use = (id: string): SecretUse => {
-    const isConfigured = configured ? configured.includes(id) : null;
-    const known = uses.get(id) ?? { id, isConfigured, verified: 0, lastHour: 0, lastAt: null };
-    uses.set(id, known);
-    return known;
-  };
-  for (const id of configured ?? []) use(id);
-  for (const [minute, counts] of minutes)
-    for (const [name, count] of entriesOf(counts, 'secret/')) {
-      const [id = ''] = counterParts(name);
-      const known = use(id);
-      known.verified += count;
-      if (minute > last - 60) known.lastHour += count;
-      known.lastAt = Math.max(known.lastAt ?? 0, minute * MINUTE);
-    }
-  return [...uses.values()];
 }

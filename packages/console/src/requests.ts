@@ -93,6 +93,8 @@ export const REQUESTS = {
   }),
   /** By default, of the last 26 hours. */
   failures: z.strictObject({ event: text(), tenant: text(), ...PERIOD }),
+  /** `tenant` is that of the status. */
+  overview: z.strictObject({ tenant: text() }),
   times: z.strictObject({ range: oneOf(['hour', 'day']), event: text() }),
   call: z.strictObject({ tenant: text() }),
   deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),

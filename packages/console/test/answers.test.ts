@@ -100,7 +100,7 @@ it.each([
   ['deliveries?text=a&text=b', 'text: it is repeated'],
   [`deliveries?call=${'x'.repeat(301)}`, 'call: it has more than 300 characters'],
   ['deliveries?a=b', 'expected only result, outcome'],
-  ['overview?a=b', 'it takes no parameters'],
+  ['session?a=b', 'it takes no parameters'],
   ['dead-letters?limit=201', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?limit=1e2', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?offset=-1', 'offset: expected a whole number from 0'],

@@ -117,6 +117,21 @@ describe('api/deliveries', () => {
     });
   });
 
+  it('says how far back the log goes: never later than a row that it lists', async () => {
+    const { get, log, clock } = open();
+    const at = NOW - 3 * 3_600_000 + 123_456;
+    for (const minutesAgo of [0, 1, 2, 60, 120])
+      await wrote(log, [{ outcome: 'handled', at: NOW - minutesAgo * 60_000 }]);
+    await wrote(log, [{ outcome: 'handled', at: at + 240_000 }]);
+    await wrote(log, [{ outcome: 'handled', at }]);
+    const page = await get<DeliveriesPage>('/api/deliveries');
+    expect(page.keptSince).toBe(at);
+    // What a process could not write earlier.
+    await wrote(log, [{ outcome: 'handled', at: at - 60_000 }]);
+    clock.now += 1_000;
+    expect((await get<DeliveriesPage>('/api/deliveries')).keptSince).toBe(at - 60_000);
+  });
+
   it('offers 50 events and tenants at most', async () => {
     const { get, log } = open();
     const marks = Object.fromEntries(
@@ -152,7 +167,7 @@ describe('api/deliveries/:id', () => {
     expect(detail).toMatchObject({ state: 'dead-lettered', deadLetterId: letters[0]?.id });
     expect(detail.deliveries.map(({ source }) => source)).toEqual(['queue', 'webhook']);
     expect(await get('/api/deliveries/unknown')).toEqual({
-      ...{ deliveries: [], state: null, deadLetterId: null },
+      ...{ deliveries: [], state: null, deadLetterId: null, isLetterGone: false },
     });
   });
 });
@@ -191,6 +206,23 @@ describe('api/calls', () => {
     expect(events[1]?.deadLetter).toMatchObject({ callId: 'c1', reason: 'handler-failed' });
     await deliver(recordingBody('c1'));
     expect((await call()).events[2]?.state).toBe('handled');
+  });
+
+  it('says that a dead letter is gone only if its store answers so', async () => {
+    const { deliver, get, deadLetters } = open({ receiving: { on: failing, maxAttempts: 1 } });
+    await deliver(callBody('c1'));
+    const gone = async () => {
+      const { events } = await get<CallTimeline>('/api/calls/c1');
+      return events.map(({ state, deadLetter, isLetterGone }) => [
+        ...[state, deadLetter !== undefined, isLetterGone],
+      ])[1];
+    };
+    expect(await gone()).toEqual(['dead-lettered', true, false]);
+    const [letter] = (await deadLetters.list()).letters;
+    await deadLetters.remove(letter?.id ?? '');
+    expect(await gone()).toEqual(['dead-lettered', false, true]);
+    deadLetters.get = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    expect(await gone()).toEqual(['dead-lettered', false, false]);
   });
 
   it('of a tenant is another one', async () => {

@@ -2,7 +2,7 @@ import { systemClock } from '@call-webhooks/client';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { durationBucket } from '@call-webhooks/core/stores';
-import { memoryStore } from '@call-webhooks/core';
+import { generateSecret, memoryStore } from '@call-webhooks/core';
 import type { Overview, Session, Times } from '../src/api-types.ts';
 import { callBody, NOW, open, wrote } from './support.ts';
 
@@ -110,8 +110,81 @@ describe('secrets', () => {
     const old = { outcome: 'handled', secretId: 'old', at: NOW - 90 * MINUTE } as const;
     await wrote(opened.log, [old, old]);
     expect((await overview(opened)).secrets).toEqual([
-      { id: 'blue', isConfigured: true, verified: 0, lastHour: 0, lastAt: null },
-      { id: 'old', isConfigured: false, verified: 2, lastHour: 0, lastAt: NOW - 90 * MINUTE },
+      {
+        ...{ id: 'blue', isConfigured: true, verified: 0, lastHour: 0, lastAt: null },
+        ...{ state: 'unused', others: [] },
+      },
+      {
+        ...{ id: 'old', isConfigured: false, verified: 2, lastHour: 0, lastAt: NOW - 90 * MINUTE },
+        ...{ state: 'not-configured', others: [] },
+      },
+    ]);
+  });
+
+  /** The state of each secret, and which others it is about. */
+  const statesOf = async (opened: ReturnType<typeof open>) =>
+    (await overview(opened)).secrets.map(({ id, state, others }) => [id, state, others]);
+
+  it('keep their history through a rotation of one id with two secrets', async () => {
+    const text = `${generateSecret()},${generateSecret()}`;
+    const opened = open({ receiving: { secret: [{ id: 'calls', secret: text }] } });
+    const { log, clock, receiver } = opened;
+    const [fresh = '', old = ''] = (await receiver.health()).secretIds ?? [];
+    const row = (secretId: string, minutesAgo: number) =>
+      ({ outcome: 'handled', secretId, at: NOW - minutesAgo * MINUTE }) as const;
+    const mark = (secretId: string, at: number) => ({ [`ack//call:completed/${secretId}`]: at });
+    await wrote(log, [row('calls', 30)], { marks: mark('calls', NOW - 30 * MINUTE) });
+    expect(await statesOf(opened)).toEqual([
+      [fresh, 'new-id', ['calls']],
+      [old, 'new-id', ['calls']],
+      ['calls', 'renamed', [fresh, old]],
+    ]);
+    const at = NOW - 4 * MINUTE + 17_000;
+    await wrote(log, [row(old, 4)], { marks: mark(old, at) });
+    await wrote(log, [row(fresh, 1)], { marks: mark(fresh, NOW - MINUTE) });
+    clock.now += 1;
+    expect(await statesOf(opened)).toEqual([
+      [fresh, 'in-use', []],
+      [old, 'being-replaced', [fresh]],
+      ['calls', 'renamed', [fresh, old]],
+    ]);
+    // To the second, as the delivery arrived.
+    expect((await overview(opened)).secrets[1]?.lastAt).toBe(at);
+    clock.now = at + 10 * MINUTE;
+    expect(await statesOf(opened)).toEqual([
+      [fresh, 'in-use', []],
+      [old, 'replaced', [fresh]],
+      ['calls', 'renamed', [fresh, old]],
+    ]);
+  });
+
+  it('are listed under the plain id again once the old secret is removed', async () => {
+    const opened = open({ receiving: { secret: [{ id: 'calls', secret: generateSecret() }] } });
+    await wrote(opened.log, [{ outcome: 'handled', secretId: 'calls-0a1b2c3d' }]);
+    expect(await statesOf(opened)).toEqual([
+      ['calls', 'new-id', ['calls-0a1b2c3d']],
+      ['calls-0a1b2c3d', 'renamed', ['calls']],
+    ]);
+  });
+
+  it('of two actions with the same event are in use if each verified an event last', async () => {
+    const opened = open({
+      receiving: {
+        secret: [
+          { id: 'one', secret: generateSecret() },
+          { id: 'two', secret: generateSecret() },
+        ],
+      },
+    });
+    const marks = {
+      'ack//call:completed/one': NOW - 2_000,
+      'ack//call:started/one': NOW - 1_000,
+      'ack//call:completed/two': NOW - 1_000,
+    };
+    await wrote(opened.log, [{ outcome: 'handled', secretId: 'one' }], { marks });
+    expect(await statesOf(opened)).toEqual([
+      ['one', 'in-use', []],
+      ['two', 'in-use', []],
     ]);
   });
 
@@ -137,6 +210,24 @@ describe('the status', () => {
     expect(status.attention).toMatchObject([
       { kind: 'failing', urgent: false, eventName: 'call:completed', fix: expect.any(String) },
     ]);
+  });
+
+  it('is that of one tenant, if it is asked for', async () => {
+    const { get, log } = open({ receiving: { tenant: () => 'acme', secret: () => undefined } });
+    await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed', tenant: 'acme' }], {
+      marks: {
+        'ack/acme/call:completed/a': NOW,
+        'ack/globex/call:completed/g': NOW,
+      },
+      arrivals: { 'call:completed/globex': 1 },
+    });
+    const of = async (tenant: string) => (await get<Overview>(`/api/overview?${tenant}`)).status;
+    const all = await of('');
+    expect(all).toMatchObject({ tenants: ['acme', 'globex'], events: [{}, {}] });
+    const acme = await of('tenant=acme');
+    expect(acme.events).toMatchObject([{ tenant: 'acme' }]);
+    expect(acme.tenants).toEqual(['acme', 'globex']);
+    expect(acme.line).not.toContain('globex');
   });
 
   it('says that the store is down, as the health does', async () => {

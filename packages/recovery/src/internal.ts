@@ -8,4 +8,5 @@ export { nothingErased } from './erase/erase.ts';
 export { inParallel } from './in-parallel.ts';
 export { keepLease } from './lease.ts';
 export { nothingRedriven } from './redrive.ts';
+export { statusOfTenant } from './status/of-tenant.ts';
 export { persistently, type Persistence } from './store-calls.ts';

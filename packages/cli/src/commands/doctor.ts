@@ -36,6 +36,7 @@ import {
   withStoreOptions,
 } from '../store/open-store.ts';
 import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
+import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
 import { duration } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
@@ -50,6 +51,7 @@ export interface DoctorOptions
   readonly capture?: string;
   readonly fieldName?: readonly string[];
   readonly headerPrefix?: string;
+  readonly tenant?: string;
   readonly timeout: number;
 }
 
@@ -64,6 +66,7 @@ export const withDoctorOptions = (command: Command): Command =>
   )
     .option('--to <url>', 'the URL of the running receiver')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+    .option('--tenant <name>', 'look only at the dead letters and the status of this tenant')
     .option('--capture <file>', 'captured deliveries, the output of listen --json')
     .addOption(
       durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
@@ -206,18 +209,26 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
   if (!isStoreGiven(app, options)) return skipped(`Pass --store URL, or set ${STORE_VARIABLE}.`);
   const examine = async (opened: OpenedStore) => {
     const { deadLetters, doubt, inspect } = opened;
+    const { tenant } = options;
     const { server, problems } = await inspect();
-    const waiting = await deadLetters.count();
+    const waiting = await deadLetters.count(tenant === undefined ? undefined : { tenant });
     const all: Found[] = [...problems];
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
     if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses it.`));
     const fix = 'See why: call-webhooks dead-letters causes';
     if (waiting > 0) all.push({ ...warn(`${waiting} to look at.`, fix), check: 'dead letters' });
-    return [...all, ...statusChecks(await statusOf(opened, {}))];
+    const unknown =
+      tenant === undefined
+        ? undefined
+        : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG });
+    if (unknown !== undefined) all.push({ ...warn(unknown, 'Check --tenant.'), check: 'tenant' });
+    return [...all, ...statusChecks(await statusOf(opened, { tenant }))];
   };
   return withStore(app, options, examine, true);
 }
+
+const IF_WRONG = 'If the name is wrong, its status says nothing.';
 
 /** What `status` says, as checks: what is urgent is bad. */
 function statusChecks({ line, attention, unknown }: ToldStatus): Found[] {

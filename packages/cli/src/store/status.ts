@@ -1,4 +1,5 @@
 import { status, type Status, statusLine } from '@call-webhooks/recovery';
+import { statusOfTenant } from '@call-webhooks/recovery/internal';
 import type { OpenedStore } from './engine.ts';
 
 /** Whose status is wanted, and of which events. */
@@ -28,14 +29,7 @@ export async function statusOf(
     if (bad) throw new Error(bad.text);
   };
   const whole = await status({ store: { ...store, ping }, expect });
-  // What names no tenant concerns all of them.
-  const isMeant = (one: { tenant?: string | undefined }) =>
-    tenant === undefined || one.tenant === undefined || one.tenant === tenant;
-  const own = {
-    ...whole,
-    attention: whole.attention.filter(isMeant),
-    events: whole.events.filter(isMeant),
-  };
+  const own = statusOfTenant(whole, tenant);
   return { ...own, line: statusLine(own) };
 }
 

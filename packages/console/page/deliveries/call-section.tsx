@@ -51,7 +51,8 @@ export function CallSection({ callId, tenant }: CallProps) {
 }
 
 /** The state of the store, or what the log adds where the store knows nothing. */
-function stateOf({ state, deliveries, deadLetter }: CallEvent): string {
+function stateOf({ state, deliveries, deadLetter, isLetterGone }: CallEvent): string {
+  if (isLetterGone) return 'letter-gone';
   if (deadLetter && state !== 'handled') return 'dead-lettered';
   if (state !== null && state !== 'unknown') return state;
   const last = deliveries.at(-1)?.outcome;

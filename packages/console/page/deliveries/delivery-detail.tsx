@@ -27,7 +27,8 @@ export function DeliveryDetailView({ id }: { readonly id: string }) {
     get<DeliveryDetail>(`api/deliveries/${encodeURIComponent(id)}`, {}, signal),
   );
   const [latest, ...earlier] = value?.deliveries ?? [];
-  const state = value?.state ? EVENT_STATES[value.state] : undefined;
+  const known = value?.isLetterGone ? 'letter-gone' : value?.state;
+  const state = known ? EVENT_STATES[known] : undefined;
   return (
     <section class="detail section" aria-label="Delivery">
       <DetailHead title={latest?.outcome ?? 'Delivery'} opener={openerOf(id)} onClose={close}>

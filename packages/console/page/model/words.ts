@@ -61,7 +61,16 @@ export const EVENT_STATES: Readonly<
   handled: ['Handled', 'good', 'The event is done.'],
   running: ['Running', 'info', 'A handler has it now.'],
   failed: ['Failed so far', 'bad', 'Its last attempt failed.'],
-  'dead-lettered': ['Dead letter', 'bad', 'It failed for good and waits to be redriven.'],
+  'dead-lettered': [
+    'Dead letter',
+    'bad',
+    'Its last attempt failed, and its dead letter waits to be redriven.',
+  ],
+  'letter-gone': [
+    'No dead letter',
+    'muted',
+    'Its last attempt failed. The dead letters do not contain it, so it was removed there or belongs to a queue, and a redrive cannot run it.',
+  ],
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
   ignored: ['Ignored', 'muted', 'It came, and no handler is registered for it.'],
   none: ['Nothing known', 'muted', 'No process has seen it, or it is too long ago.'],

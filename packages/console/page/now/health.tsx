@@ -29,8 +29,8 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
     beside={
       <span class="hint">
         {health.ok
-          ? 'The process that answered would accept a delivery. This says nothing about rules.'
-          : 'The process that answered rejects deliveries.'}{' '}
+          ? 'The process that answered would accept a delivery. This does not say whether a rule in the service is paused.'
+          : 'The process that answered would reject a delivery.'}{' '}
         Checked at {timeOfDay(health.checkedAt)}.
       </span>
     }
@@ -38,21 +38,23 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
     <ul class="health">
       <Row name="Store" port={health.store} />
       <Row name="Queue" port={health.queue}>
-        none: handlers run in the receiver
+        The receiver has no queue: handlers run in the receiver itself.
       </Row>
       <Row name="Secrets" port={health.secrets}>
-        fixed: there is no provider to ask
+        {health.secretIds === undefined
+          ? 'Each tenant has its own secrets. A check has no tenant, so the receiver asks for them only when a delivery arrives.'
+          : 'The secrets are part of the configuration, so there is nothing to ask.'}
       </Row>
     </ul>
     {health.closing && (
       <p class="form-error">
-        The receiver is closing and answers 503. That is right while it is being replaced.
+        The receiver is shutting down and answers 503. That is expected during a deployment.
       </p>
     )}
     {health.overloaded && (
       <p class="form-error">
-        The receiver handles maxInFlight deliveries and answers further ones 503. Find out what the
-        handlers wait for.
+        The receiver is handling <code>maxInFlight</code> deliveries, and answers further ones with
+        503. Find out what the handlers are waiting for.
       </p>
     )}
     {health.unknownFields?.map((unknown) => (
@@ -65,15 +67,17 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
 const UnknownFieldsNote = ({ eventName, fields }: UnknownFields) => (
   <div class="outcome-note" data-tone="wait">
     <p>
-      Handlers of {eventName} find nothing in <code>context.call</code>, or not when the call ended:
-      the names of these fields are guesses.
+      In handlers of {eventName}, <code>context.call</code> is empty or lacks the end of the call.
+      The service does not document the names of these fields, so the receiver looks for them under
+      likely names, and this service uses others.
     </p>
     <p>
-      The body has: <code>{fields.join(', ')}</code>
+      The fields of the body are: <code>{fields.join(', ')}</code>
     </p>
     <p>
-      Set <code>fieldNames</code> to the names of your service.{' '}
-      <code>npx call-webhooks infer deliveries.jsonl</code> finds them in captured deliveries.{' '}
+      Set the <code>fieldNames</code> option of the receiver to the names that your service uses.
+      The command <code>npx call-webhooks infer deliveries.jsonl</code> finds them in captured
+      deliveries.{' '}
       <a class="link" href={useSession().fieldNamesDocs} target="_blank" rel="noreferrer">
         More about field names
       </a>
@@ -100,7 +104,7 @@ function Row({ name, port, children }: RowProps) {
       )}
       <span class="hint">
         {port?.status === 'up' && `responded in ${duration(port.durationMs)}`}
-        {port?.status === 'unknown' && 'it has no ping'}
+        {port?.status === 'unknown' && 'cannot be checked, because it has no ping()'}
         {port?.status === 'down' && `${sentence(port.error ?? '')} ${FIXES[name]}`}
         {!port && children}
       </span>

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { changeUrl, counted, Select, usePoll, useUrl } from '@call-webhooks/ui';
 import type { Overview } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
@@ -5,7 +6,8 @@ import { useSession } from '../model/session.ts';
 import { ErrorBox, Loading, NoLog, Section } from '../parts/section.tsx';
 import { HealthSection } from './health.tsx';
 import { Chart, OutcomesSection, SourcesSection, Tiles } from './numbers.tsx';
-import { ProcessesSection, SecretsSection } from './processes.tsx';
+import { ProcessesSection } from './processes.tsx';
+import { SecretsSection } from './secrets.tsx';
 import { StatusSection } from './status-section.tsx';
 import { TimesSection } from './times-section.tsx';
 import { Versions } from './versions.tsx';
@@ -15,14 +17,34 @@ const HOUR_MS = 3_600_000;
 
 /** What the receivers do now, and did in the last hour and day. */
 export function NowView() {
-  const range = useUrl().get('range') === 'day' ? 'day' : 'hour';
-  const { value, error } = usePoll('overview', EVERY_MS, (signal) =>
-    get<Overview>('api/overview', {}, signal),
+  const url = useUrl();
+  const range = url.get('range') === 'day' ? 'day' : 'hour';
+  const tenant = url.get('tenant') ?? '';
+  const { value, error } = usePoll(`overview ${tenant}`, EVERY_MS, (signal) =>
+    get<Overview>('api/overview', { ...(tenant !== '' && { tenant }) }, signal),
   );
+  // While another tenant is read, the status before it stays instead of a flash of nothing.
+  const last = useRef(value);
+  if (value) last.current = value;
+  const shown = value ?? (error === undefined ? last.current : undefined);
+  const tenants = shown?.status.tenants ?? [];
   return (
     <>
       <div class="view-head">
         <h2>Now</h2>
+        {(tenants.length > 0 || tenant !== '') && (
+          <Select
+            label="Tenant"
+            value={tenant}
+            options={[
+              ['', 'Any tenant'],
+              ...[...new Set([...tenants, ...(tenant === '' ? [] : [tenant])])]
+                .sort()
+                .map((name) => [name, name] as const),
+            ]}
+            onChange={(name) => changeUrl({ tenant: name === '' ? undefined : name })}
+          />
+        )}
         <Select
           label="Period"
           value={range}
@@ -34,12 +56,23 @@ export function NowView() {
         />
       </div>
       <ErrorBox error={error} />
-      {value ? <Shown overview={value} range={range} /> : error === undefined && <Loading />}
+      {shown ? (
+        <Shown overview={shown} range={range} tenant={tenant} />
+      ) : (
+        error === undefined && <Loading />
+      )}
     </>
   );
 }
 
-function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' }) {
+interface ShownProps {
+  readonly overview: Overview;
+  readonly range: 'hour' | 'day';
+  /** Whose status is shown; empty for all. */
+  readonly tenant: string;
+}
+
+function Shown({ overview, range, tenant }: ShownProps) {
   const { log: hasLog } = useSession();
   const { health, log, status } = overview;
   if (!log)
@@ -49,7 +82,8 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
         <HealthSection health={health} />
         {hasLog ? (
           <p class="form-error" role="alert">
-            The log of outcomes cannot be read now. The health above says whether the store is down.
+            The outcome log cannot be read at the moment. The health above says whether the store is
+            down.
           </p>
         ) : (
           <NoLog />
@@ -62,10 +96,12 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
     <>
       <StatusSection status={status} />
       <p class="hint">
-        The figures are of all processes that share the store. In the last hour,{' '}
-        {counted(recent.length, 'process', 'processes')} wrote to it.
+        {tenant === ''
+          ? 'The figures are those of all processes that share the store.'
+          : `The status is that of tenant ${tenant}. The figures below are those of all tenants, and of all processes that share the store.`}{' '}
+        In the last hour, {counted(recent.length, 'process', 'processes')} wrote to the store.
         {log.rowsDropped > 0 &&
-          ` ${counted(log.rowsDropped, 'outcome')} of the last 26 hours are counted here, but not listed: more than 50 ended in a second.`}
+          ` ${counted(log.rowsDropped, 'outcome')} of the last 26 hours ${log.rowsDropped === 1 ? 'is' : 'are'} counted here but not listed, because more than 50 deliveries ended within a second.`}
       </p>
       <HealthSection health={health} />
       {Object.keys(log.day.sources).length === 0 && <FirstSteps />}
@@ -81,7 +117,7 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
   );
 }
 
-/** What to do while no delivery has come. */
+/** What to do while no delivery has arrived. */
 const FirstSteps = () => (
   <Section title="No deliveries yet">
     <ol class="steps">
@@ -92,13 +128,14 @@ const FirstSteps = () => (
           CALL_WEBHOOK_SECRET=whsec_… npx call-webhooks check --to https://your.app/hook
           --allow-external
         </code>
-        . The deliveries that it sends appear here within seconds.
+        . The deliveries that this command sends appear here within seconds.
       </li>
-      <li>Place a call. Each of its events is one delivery.</li>
+      <li>Place a call. The service sends one delivery for each of its events.</li>
     </ol>
     <p class="hint">
-      Nothing after a call? Then no request reached any process: look at the rule of the service,
-      the URL and the proxy. Rejected requests would be counted here too.
+      If nothing appears here after a call, then no request reached a receiver: check the rule in
+      the service, the URL and the proxy. A request that the receiver rejects is counted here as
+      well.
     </p>
   </Section>
 );

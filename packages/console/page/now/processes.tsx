@@ -1,54 +1,7 @@
 import { Badge, count, duration, Table, type Tone } from '@call-webhooks/ui';
-import type { ProcessSeen, SecretUse } from '../../src/api-types.ts';
+import type { ProcessSeen } from '../../src/api-types.ts';
 import { Ago, None } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
-
-/** Which secret verified what, in all processes: whether a rotation is complete. */
-export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretUse[] }) => (
-  <Section title="Secrets">
-    <Table
-      label="Secrets"
-      rows={secrets}
-      keyOf={({ id }) => id}
-      empty="No secret has verified a delivery yet. Each one that does is listed here by its id, never by its value."
-      columns={[
-        { name: 'Secret', cell: ({ id }) => <code>{id}</code> },
-        { name: 'Last hour', align: 'end', cell: ({ lastHour }) => count(lastHour) },
-        { name: 'Last 26 hours', align: 'end', cell: ({ verified }) => count(verified) },
-        {
-          name: 'Last use',
-          cell: ({ lastAt }) => (lastAt === null ? 'not in 26 hours' : <Ago at={lastAt} />),
-        },
-        { name: 'What it means', cell: (secret) => <SecretState secret={secret} /> },
-      ]}
-    />
-    {secrets.length > 0 && (
-      <p class="hint">
-        A rotation is complete when deliveries come and the old secret has verified none of them for
-        ten minutes. Remove it then.
-      </p>
-    )}
-  </Section>
-);
-
-function SecretState({ secret: { isConfigured, verified, lastHour } }: { secret: SecretUse }) {
-  if (isConfigured === false)
-    return (
-      <>
-        <Badge tone="wait">Not configured</Badge> The receiver that responded does not have it:
-        another process does, or did.
-      </>
-    );
-  if (verified === 0)
-    return (
-      <>
-        <Badge tone="muted">Unused</Badge> Nothing was signed with it. An old one can be removed;
-        for a new one, check the action that it belongs to.
-      </>
-    );
-  if (lastHour === 0) return <Badge tone="muted">Not in the last hour</Badge>;
-  return <Badge tone="good">In use</Badge>;
-}
 
 const STATES: Readonly<Record<ProcessSeen['state'], readonly [string, Tone]>> = {
   active: ['Active', 'good'],

@@ -89,9 +89,14 @@ function NeverRan() {
 /** Always dry first. */
 function Start({ isRunning }: { readonly isRunning: boolean }) {
   const { reconcile } = useTasks();
+  const { reconcileTenant } = useSession();
   const [hours, setHours] = useState('6');
   return (
-    <Section title="Missed events">
+    <Section
+      title={
+        reconcileTenant === null ? 'Missed events' : `Missed events of tenant ${reconcileTenant}`
+      }
+    >
       <div class="buttons run-now">
         <Select
           label="Calls that began in the last"
@@ -133,8 +138,10 @@ function ForReal({ task }: { readonly task: ReconcileTask }) {
       go: 'Run',
       content: (
         <p>
-          {windowText(task)}: what the store does not know then runs as if it had just come, and so
-          does what failed so far. What was handled before is left alone.
+          {windowText(task)}
+          {task.tenant !== undefined && ` of tenant ${task.tenant}`}: each event that the store does
+          not know is handled as if it had just arrived, and so is each event that has failed so
+          far. Events that were handled before are left alone.
         </p>
       ),
       async run() {

@@ -23,7 +23,8 @@ export function Run({ run, children }: RunProps) {
       <p>
         <Badge tone={tone}>{text}</Badge> {dryRun && <Badge tone="info">Dry run</Badge>}{' '}
         <When at={startedAt} />
-        {by !== null && ` by ${by}`}. {windowText(run)}.
+        {by !== null && ` by ${by}`}. {windowText(run)}
+        {run.tenant !== undefined && ` of tenant ${run.tenant}`}.
         {run.askedSince !== undefined &&
           ' The store knows nothing from before, so earlier calls are left out.'}
       </p>

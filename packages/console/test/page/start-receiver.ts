@@ -11,6 +11,7 @@ import {
   memoryStore,
   type CallCompletedEvent,
   type CallStartedEvent,
+  type ReceiverOptions,
   type Store,
 } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
@@ -35,6 +36,10 @@ export interface ReceiverInput {
   signIn?: string | undefined;
   /** Of the app. */
   version?: string;
+  /** That of `signedRequest` by default, with the id `current`. */
+  secret?: ReceiverOptions['secret'];
+  /** Whether the last part of the path is a tenant; the reconciled one is `acme`. */
+  tenants?: boolean;
 }
 
 /** What a receiver does from now on. */
@@ -56,8 +61,12 @@ export interface RunningReceiver {
   readonly store: Store;
   /** What was logged of changes in the console. */
   readonly logged: readonly ConsoleAction[];
-  /** Sends a signed delivery. @returns the status */
-  deliver(event: object, options?: Parameters<typeof signedRequest>[1]): Promise<number>;
+  /** Sends a signed delivery. @param tenant whose it is @returns the status */
+  deliver(
+    event: object,
+    options?: Parameters<typeof signedRequest>[1],
+    tenant?: string,
+  ): Promise<number>;
   tell(orders: Partial<Orders>): void;
   /** Ends it as its process would end: connections are cut, and handlers that wait go on waiting. */
   stop(): Promise<void>;
@@ -96,7 +105,10 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   function app() {
     const deadLetters = sqliteDeadLetters(db);
     const hook = callWebhooks({
-      secret: { id: 'current', secret: TEST_SECRET },
+      secret: input.tenants
+        ? () => ({ id: 'current', secret: TEST_SECRET })
+        : (input.secret ?? { id: 'current', secret: TEST_SECRET }),
+      tenant: input.tenants ? ({ path }) => path.split('/').at(-1) : undefined,
       store,
       deadLetter: deadLetters,
       maxAttempts: input.maxAttempts ?? 1,
@@ -107,7 +119,12 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
     const ops = createConsole({
       receiver: hook.receiver,
       ...(!input.withoutDeadLetters && { deadLetters, redrive: { concurrency: 1 } }),
-      ...(input.service && { reconcile: { client: createClient(input.service) } }),
+      ...(input.service && {
+        reconcile: {
+          client: createClient(input.service),
+          ...(input.tenants && { tenant: 'acme' }),
+        },
+      }),
       readOnly: input.readOnly ?? false,
       signIn: input.signIn,
       authorize: () => now.allowed && { name: 'Ada <Ops>', canWrite: input.canWrite ?? true },
@@ -118,7 +135,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       () => ops.close(),
       () => hook.receiver.close({ graceMs: 0 }),
     );
-    return express().all('/hook', hook).use('/ops/webhooks', ops);
+    return express().all(['/hook', '/hook/:tenant'], hook).use('/ops/webhooks', ops);
   }
 
   async function start(): Promise<void> {
@@ -144,9 +161,15 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   return {
     url: `${origin}/ops/webhooks`,
     ...{ file, store, logged },
-    async deliver(event, signing) {
+    async deliver(event, signing, tenant) {
       const { headers, body } = await signedRequest(event, { secret: TEST_SECRET, ...signing });
-      return (await fetch(`${origin}/hook`, { method: 'POST', headers, body })).status;
+      return (
+        await fetch(`${origin}/hook${tenant === undefined ? '' : `/${tenant}`}`, {
+          method: 'POST',
+          headers,
+          body,
+        })
+      ).status;
     },
     tell,
     stop,
