@@ -1,4 +1,4 @@
-import { expect } from 'expect';
+import expect from '#expect';
 import {
   COUNTER_SERIES,
   type CounterSeries,

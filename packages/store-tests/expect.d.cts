@@ -1,0 +1,2 @@
+declare const expect: typeof import('expect').expect;
+export = expect;
