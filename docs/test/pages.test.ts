@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it, test } from '@jest/globals';
+import type { Command } from 'commander';
 import { OUTCOMES } from '@call-webhooks/core';
 import { THROWN_ERRORS } from '@call-webhooks/core/internal';
 import { App } from '../../packages/cli/src/app.ts';
@@ -80,13 +81,51 @@ const shown = filesIn('packages', '.tsx').flatMap((file) =>
   ),
 );
 
+/** The commands of a program, and those within them. */
+const withinOf = (command: Command): Command[] =>
+  command.commands.flatMap((one) => [one, ...withinOf(one)]);
+
 /** Parses a command as the program does, and runs nothing. @throws CommanderError */
 async function parse(argv: readonly string[]): Promise<void> {
   const root = await program(new App({ stdout: {}, stderr: {}, env: {} } as never), argv);
-  const [name] = argv;
-  root.commands.find((one) => one.name() === name)?.action(() => undefined);
+  for (const command of withinOf(root)) command.action(() => undefined);
   await root.parseAsync([...argv], { from: 'user' });
 }
+
+/** The commands of the command line in the shell blocks of documents. */
+const documented = documents().flatMap((file) =>
+  [...read(file).matchAll(/^```sh\n(.*?)^```/gms)]
+    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+    .flatMap((line) => {
+      const [, words = ''] =
+        /^\s*(?:[A-Z_]+=\S*\s+)*(?:npx )?call-webhooks\s+([^#|<>&]*)/.exec(line) ?? [];
+      return words === '' || words.startsWith('--')
+        ? []
+        : [{ file, argv: words.trim().split(/\s+/) }];
+    }),
+);
+
+/** The scripts of this repository that its own pages name. */
+const scripts = ['CONTRIBUTING.md', 'README.md', ...filesIn('contributors', '.md')].flatMap(
+  (file) =>
+    [...read(file).matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name = '']) => name),
+);
+
+describe('the commands in the documents', () => {
+  it('are found', () => {
+    expect(documented.length).toBeGreaterThan(30);
+    expect(scripts.length).toBeGreaterThan(15);
+  });
+
+  it.each(documented)('$argv is one that the command line takes ($file)', async ({ argv }) => {
+    await expect(parse(argv)).resolves.toBeUndefined();
+  });
+
+  it('every script that is named exists', () => {
+    const { scripts: own } = JSON.parse(read('package.json')) as { scripts: object };
+    expect(scripts.filter((name) => !(name in own))).toEqual([]);
+  });
+});
 
 describe('the commands in the pages', () => {
   it('are found', () => {
