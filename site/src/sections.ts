@@ -119,6 +119,7 @@ const LISTED: readonly Section[] = [
       doc('wire-contract', 'Wire contract'),
       doc('conformance', 'Grading a receiver'),
       doc('security', 'Security'),
+      doc('outcome-log', 'The outcome log'),
       doc('performance', 'Performance'),
       doc('cost', 'Cost per event'),
       doc('glossary', 'Glossary'),

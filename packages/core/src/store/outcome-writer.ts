@@ -188,7 +188,7 @@ export class OutcomeWriter {
     const { logger, redact } = this.#settings;
     const { text, err } = loggedError(error, redact);
     safeLogger(logger).warn(
-      { ...(suppressed > 0 && { suppressed }), err, docs: docsUrl('stores.md#the-outcome-log') },
+      { ...(suppressed > 0 && { suppressed }), err, docs: docsUrl('outcome-log.md') },
       `call-webhooks: the outcome log ${what}; deliveries go on: ${text}`,
     );
   }
