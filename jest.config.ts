@@ -18,6 +18,7 @@ const config: Config = {
   // jest.integration.config.ts and jest.nightly.config.ts run these.
   testPathIgnorePatterns: [
     '/node_modules/',
+    '/\\.samples/', // written and run by the tests of the docs
     '\\.integration\\.test\\.ts$',
     '\\.nightly\\.test\\.ts$',
   ],

@@ -56,7 +56,7 @@ function runTests(version, tests, more = {}) {
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
   const { status } = spawnSync(
     node,
-    [...jest, ...tests, ignored('/node_modules/|/test/inspector/|\\.nightly\\.test')],
+    [...jest, ...tests, ignored('/node_modules/|/\\.samples/|/test/inspector/|\\.nightly\\.test')],
     {
       cwd: ROOT,
       stdio: 'inherit',

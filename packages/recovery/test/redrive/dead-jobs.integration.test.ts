@@ -58,9 +58,6 @@ async function proof({ queue, deadJobs, startWorker }: Engine): Promise<void> {
   runs.length = 0;
   const results = await Promise.all([redrive({ deadJobs }), redrive({ deadJobs })]);
   const queued = results.reduce((sum, result) => sum + result.queued, 0);
-  // Of the other operator, by then or meanwhile.
-  const taken = results.reduce((sum, { skipped, notFound }) => sum + skipped + notFound, 0);
-  expect(queued + taken).toBe(2 * JOBS);
   expect(queued).toBeGreaterThanOrEqual(JOBS);
   await waitFor(() => new Set(runs).size === JOBS, { within: 30_000 });
   await waitFor(async () => (await deadJobs.count()) === POISON, { within: 30_000 });
