@@ -126,8 +126,8 @@ describe('dead-letters redrive', () => {
 
   test('keeps the letters when nobody listens, the secret is wrong, or something else answers', async () => {
     const made = await setup();
-    const { deadLetters, url, env, hook } = made;
-    await fill(made, 2);
+    const { deadLetters, url, env, hook, store } = made;
+    const keys = await fill(made, 2);
     const other = await receiver(() => ({ status: 200, body: 'welcome' }));
     closing.push(() => other.close());
     const wrong = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -138,6 +138,7 @@ describe('dead-letters redrive', () => {
     ] as const) {
       const result = await run([...redrive, '--all', ...args], { env });
       expect(result).toMatchObject({ code, stderr: expect.stringContaining(told) as unknown });
+      expect(await store.peek?.(keys)).toEqual(['dead-lettered', 'dead-lettered']);
     }
     const { letters } = await deadLetters.list();
     expect(letters.map(({ history, claimedUntil }) => [history.length, claimedUntil])).toEqual([

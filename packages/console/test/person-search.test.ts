@@ -54,6 +54,9 @@ describe('api/dead-letters/search', () => {
     expect(await calls({ about: 'Ada', tenant: 'acme', text: 'c9:' })).toEqual(['c9']);
     const first = await search({ about: 'Ada' });
     expect(first.before).toBeDefined();
+    const next = await search({ about: 'Ada', before: first.before });
+    const ids = [...first.letters, ...next.letters].map(({ id }) => id);
+    expect([ids.length, new Set(ids).size]).toEqual([90, 90]);
     const { id } = first.letters.at(-1)!;
     await deadLetters.remove(id); // a letter of the first page, on which the second one must not depend
     const second = await search({ about: 'Ada', before: first.before });

@@ -65,6 +65,24 @@ describe('dead jobs', () => {
     expect(test.runs).toEqual(['call-1 6']);
   });
 
+  it('are not jobs whose processes died before a handler failed, and once after that', async () => {
+    await test.queue.enqueue(queuedCall('call-1'));
+    test.db.exec('UPDATE call_webhooks_jobs SET crashes = 3'); // the last of them released it
+    let runs = 0;
+    work(
+      () => {
+        if (++runs === 1) throw new Error('no');
+      },
+      { maxRuns: 2, backoff: { initialDelay: 3_600_000, maxDelay: 3_600_000 } },
+    );
+    await waitFor(async () => (await test.queue.stats()).delayed === 1);
+    test.db.exec(
+      "UPDATE call_webhooks_jobs SET attempt = 2, due_at = 0, token = 'of a dead process'",
+    );
+    await waitFor(async () => (await test.queue.stats()).done === 1);
+    expect(test.runs).toEqual(['call-1 1', 'call-1 3']);
+  });
+
   it('are not given up while deadLetter fails: it is called again, without the handler, also by the next worker', async () => {
     const letters: DeadLetter[] = [];
     let asked = 0;

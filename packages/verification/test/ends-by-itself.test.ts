@@ -128,6 +128,16 @@ console.log('closed');`;
   expect(await ends(program)).toBe('handled\nclosed\n');
 });
 
+it('a process with a worker whose queue never answers ends by itself once it is closed', async () => {
+  const program = `
+import { startPollingWorker } from '@call-webhooks/core/stores';
+const take = () => new Promise<never>(() => undefined);
+const worker = startPollingWorker({ take, concurrency: 1, pollEvery: 100, onError: console.error });
+await worker.close({ graceMs: 50 });
+console.log('closed');`;
+  expect(await ends(program)).toBe('closed\n');
+});
+
 it('a process with a client and a simulator ends by itself once the simulator is closed', async () => {
   const program = `
 import { createClient } from '@call-webhooks/client';

@@ -248,6 +248,16 @@ describe('places in flight', () => {
     expect(() => inFlight.add(hung())).toThrow('The receiver is closing.');
   });
 
+  it('closes at once if all that is left are handlers whose leases have expired', async () => {
+    const inFlight = new InFlight(1);
+    inFlight.add(hung());
+    jest.advanceTimersByTime(280_000);
+    const closed = jest.fn();
+    void inFlight.close(60_000).then(closed);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(closed).toHaveBeenCalledTimes(1);
+  });
+
   it('closes within graceMs and one second, even if nothing can be released', async () => {
     const inFlight = new InFlight(1);
     inFlight.add({ ...hung(), abandon: () => new Promise(() => undefined) });

@@ -33,6 +33,28 @@ describe('the outcome log of a receiver', () => {
     return { ...logged, ...made, logger };
   }
 
+  it('has at most 50 failures and 50 other rows in a batch, and counts the rest', async () => {
+    const on = {
+      'call:started': ({ callId }: { callId: string }) => {
+        if (callId.startsWith('bad')) throw new Error('no');
+      },
+    };
+    const { send, batches } = setup({ on });
+    for (let call = 0; call < 53; call++)
+      for (const name of ['bad', 'good']) await send(started(`${name}-${String(call)}`));
+    await pass();
+    const [{ rows, failures, counts } = {}] = batches;
+    expect([rows?.length, failures?.length]).toEqual([50, 50]);
+    const minutes = Object.values(counts?.minutes ?? {});
+    expect(minutes).toMatchObject([
+      {
+        'outcome/webhook/handled/call:started': 53,
+        'outcome/webhook/handler-failed/call:started': 53,
+        rowsDropped: 6,
+      },
+    ]);
+  });
+
   it('counts outcomes by their source, and has a row of each', async () => {
     const deadLetter = () => undefined;
     const on = {

@@ -56,6 +56,17 @@ describe('memoryStore', () => {
     expect(await admit('k', 'b')).toEqual({ status: 'duplicate' });
   });
 
+  it('lets go of leases that ran out, also beside one that is renewed', async () => {
+    const { clock, store, admit, evicted } = setup({ maxEntries: 2 });
+    await admit('renewed', 'r');
+    for (const key of ['a', 'b', 'c']) await admit(key, key);
+    clock.now += 30_000;
+    await store.extend('renewed', 'r', 240_000);
+    clock.now += 30_000;
+    await admit('later', 'l');
+    expect(evicted.filter((kind) => kind === 'event')).toEqual(['event']);
+  });
+
   it('extends a lease from now, beyond leases that were taken later', async () => {
     const { clock, store, admit } = setup();
     await admit('one', 'a');

@@ -152,6 +152,18 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
       withClaim(store, (claim) => ({ ...claim, replayUntil: now() + 60_000 })),
   },
   {
+    wrong: 'remembers a webhook id once',
+    promise: 'refuses a webhook id that it saw, with or without a key, until replayUntil',
+    breaks({ store, now }) {
+      const first = new Map<string, number>();
+      return withClaim(store, (claim) => {
+        const replayUntil = first.get(claim.webhookId) ?? claim.replayUntil;
+        first.set(claim.webhookId, replayUntil);
+        return { ...claim, ...(replayUntil < now() && { replayUntil }) };
+      });
+    },
+  },
+  {
     wrong: 'remembers a webhook id only together with its event',
     promise: 'refuses a webhook id that it saw, whatever the event and its group are',
     breaks: ({ store }) =>

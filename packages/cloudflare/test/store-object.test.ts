@@ -1,0 +1,105 @@
+import * as runner from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { storeContractTests } from '@call-webhooks/store-tests';
+import Database from 'libsql';
+import { CallWebhooksStore, durableObjectStore } from '../src/index.ts';
+import type { ObjectState } from '../src/durable-object.ts';
+
+/** The state of an object, as the platform keeps it; its alarm is called by tests. */
+function objectState() {
+  const db = new Database(':memory:');
+  const alarm: { at: number | null } = { at: null };
+  const state: ObjectState = {
+    storage: {
+      sql: {
+        exec(query, ...values) {
+          if (query.includes(';')) db.exec(query);
+          const rows = query.includes(';') ? [] : db.prepare(query).all(values);
+          return { toArray: () => rows as object[] };
+        },
+      },
+      transactionSync: (work) => db.transaction(work)() as ReturnType<typeof work>,
+      getAlarm: () => Promise.resolve(alarm.at),
+      setAlarm(at) {
+        alarm.at = at;
+        return Promise.resolve();
+      },
+    },
+  };
+  return { state, db, alarm };
+}
+
+/** Objects by their names, on one clock. */
+function namespace() {
+  const clock = { ahead: 0 };
+  class TestStore extends CallWebhooksStore {
+    protected override now(): number {
+      return Date.now() + clock.ahead;
+    }
+  }
+  const objects = new Map<string, ReturnType<typeof objectState> & { object: TestStore }>();
+  const at = (name: string) => {
+    const made = objectState();
+    const found = objects.get(name) ?? { ...made, object: new TestStore(made.state, {}) };
+    objects.set(name, found);
+    return found;
+  };
+  /** Calls arrive later, as they do over the network. */
+  const stub = (object: object) =>
+    new Proxy(object, {
+      get:
+        (_target, name) =>
+        async (...args: unknown[]) =>
+          (Reflect.get(object, name) as (...args: unknown[]) => unknown).apply(object, args),
+    });
+  const binding = {
+    idFromName: (name: string) => name,
+    get: (name: string) => stub(at(name).object),
+  };
+  return { clock, binding, at, objects };
+}
+
+storeContractTests(runner, {
+  name: 'durableObjectStore on objects in this process',
+  without: ['log', 'refusals', 'size'],
+  open() {
+    const { clock, binding, objects } = namespace();
+    const storeAhead = (ms = 0) =>
+      durableObjectStore(binding, { now: () => Date.now() + clock.ahead + ms });
+    return Promise.resolve({
+      store: storeAhead(),
+      others: [storeAhead()],
+      skewed: storeAhead,
+      now: () => Date.now() + clock.ahead,
+      advance(ms) {
+        clock.ahead += ms;
+      },
+      close() {
+        for (const { db } of objects.values()) db.close();
+        return Promise.resolve();
+      },
+    });
+  },
+});
+
+it('an alarm that may delete no more rows at once goes on a second later, and else an hour later', async () => {
+  const { clock, binding, at } = namespace();
+  const store = durableObjectStore(binding);
+  const { object, alarm, db } = at('call-webhooks');
+  const id = (number: number, replayUntil: number) =>
+    store.admit({
+      ...{ webhookId: `w-${String(number)}`, token: `t-${String(number)}`, replayUntil },
+      ...{ key: undefined, leaseMs: 1_000 },
+    });
+  for (let number = 0; number < 2_001; number++) await id(number, Date.now() + 1_000);
+  await id(2_001, Date.now() + 7_200_000);
+  const left = () => (db.prepare('SELECT id FROM ids').all() as object[]).length;
+  clock.ahead = 600_000;
+  const alarmed = async () => {
+    await object.alarm();
+    return [left(), Math.round(((alarm.at ?? 0) - Date.now()) / 60_000)];
+  };
+  expect(await alarmed()).toEqual([2, 0]);
+  expect(await alarmed()).toEqual([1, 60]);
+  db.close();
+});
