@@ -18,7 +18,7 @@ function objectState() {
           return { toArray: () => rows as object[] };
         },
       },
-      transactionSync: (work) => db.transaction(work)() as ReturnType<typeof work>,
+      transactionSync: (work) => db.transaction(work)(),
       getAlarm: () => Promise.resolve(alarm.at),
       setAlarm(at) {
         alarm.at = at;

@@ -50,6 +50,7 @@ const hook = callWebhooks({
   deadLetter: deadLetters,
   maxAttempts: 1,
   maxInFlight: 1_000,
+  storeTimeout: 10_000, // a busy machine must not add outcomes
   logger: { warn: () => undefined, error: () => undefined },
   on: {
     'call:started': () => undefined,
