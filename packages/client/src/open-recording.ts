@@ -51,12 +51,12 @@ export async function openPart(
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (notAudio.test(type) && !options.anyContentType)
     throw refuse(
-      `the recording came as ${type}, which is not audio. To accept any content type, pass anyContentType: true`,
+      `the recording has the content type ${type}, which is not audio. To accept any content type, pass anyContentType: true`,
     );
   if (status !== 206) return { body, headers, start: 0, total: lengthOf(headers) };
   const range = contentRange.exec(headers.get('content-range') ?? '');
   if (range === null || start === undefined)
-    throw refuse('the service sent a part of the recording that was not asked for');
+    throw refuse('the service sent a part of the recording that was not requested');
   const total = range[2] === '*' ? undefined : Number(range[2]);
   return { body, headers, start: Number(range[1]), total };
 }

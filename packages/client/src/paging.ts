@@ -57,7 +57,7 @@ export function createList<T, O extends PageOptions>(
     if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
       throw new ConfigurationError('limit must be a whole number, 1 or more');
     if (next !== undefined && !isSendable(next))
-      throw new ConfigurationError('next must be the cursor of a page, unchanged: a text');
+      throw new ConfigurationError('next must be the cursor of a page, unchanged');
     const paging = { [wire.nextParam]: next, [wire.limitParam]: limit };
     return {
       method: 'GET',

@@ -44,7 +44,7 @@ function fileSystem(): FileSystem {
   const found = load?.('node:fs/promises');
   if (found !== undefined) return found as FileSystem;
   throw new ConfigurationError(
-    'this needs a file system (Node 20.16 or later, Bun or Deno). Of a recording, read the body elsewhere',
+    'this needs a file system (Node 20.16 or later, Bun or Deno). Without one, read the body of a recording instead',
     'unsupported-runtime',
   );
 }

@@ -41,8 +41,7 @@ export interface SecretStore {
 export type ProvidedSecret = Pick<StoredSecret, 'id' | 'secret'>;
 
 /**
- * Returns the secrets that are accepted at the time `now`, in milliseconds since the epoch. It never
- * throws.
+ * Returns the secrets that are accepted at the time `now` (milliseconds since the epoch). Never throws.
  */
 export function liveSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);

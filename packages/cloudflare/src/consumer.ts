@@ -141,7 +141,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   if (!deadQueue && !handlers.deadLetter)
     throw new WebhookError(
       'invalid-options',
-      'Invalid options of createQueueConsumer: pass deadLetter or deadQueue. Cloudflare keeps nothing of a job that was given up.',
+      'Invalid options of createQueueConsumer: pass deadLetter or deadQueue, because Cloudflare does not keep jobs that were given up.',
       { docs: 'queues.md#cloudflare-queues' },
     );
   const processJob = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
@@ -166,7 +166,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
     const docs = docsUrl('queues.md#cloudflare-queues');
     safeLogger(handlers.logger ?? console).error(
       { queue, messageId, deliveries, err, docs },
-      `call-webhooks: ${what}. It is tried again: ${text}`,
+      `call-webhooks: ${what} and will be tried again: ${text}`,
     );
   }
 
@@ -214,7 +214,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
         }
         status = ran.status;
       } catch (error) {
-        logFailure(message, queue, 'the job of a message could not begin', error);
+        logFailure(message, queue, 'the job of a message could not be started', error);
         retry(message, { ...known, notRun: notRun + 1 }, secondsAfter(attempts));
         return;
       }

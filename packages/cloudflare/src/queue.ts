@@ -88,7 +88,8 @@ export function largeBodiesIn(creator: string, namespace: ObjectNamespace | unde
       if (!isLarge(message)) return Object(message) as QueuedDelivery;
       const { largeBody, ...delivery } = message;
       const body = await object().loadBody(largeBody);
-      if (body === undefined) throw new Error('The large body of a message is not in the object.');
+      if (body === undefined)
+        throw new Error('The Durable Object does not have the large body of this message.');
       return body === '' ? undefined : { ...delivery, body };
     },
     /** Deletes the body of a message whose job is done. */

@@ -16,7 +16,7 @@ import {
 import { waitUntilOf, webHandler, type WebHandler } from '@call-webhooks/core/web';
 
 const TAKES =
-  'This handler takes what a Worker does, all three of them: fetch(request, env, context).';
+  "This handler takes all three arguments of a Worker's fetch: fetch(request, env, context).";
 
 /** What is used of a Worker's execution context. */
 export interface WorkerContext {

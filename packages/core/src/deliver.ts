@@ -95,7 +95,7 @@ async function run(
       throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
     const running = new EventRun(delivery, pending, startedAt, parts);
     const abort = () => {
-      running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted it.'));
+      running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted the run.'));
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -171,5 +171,7 @@ function checkSource(source: unknown, canReopen: boolean): void {
     throw invalidOptions("deliver: source: expected 'redrive' or 'reconcile'.");
   // Such a store takes dead letters for handled events, and they would look like duplicates.
   if (source !== 'reconcile' && !canReopen)
-    throw invalidOptions('deliver: the store has no reopen(), which redriving needs.');
+    throw invalidOptions(
+      'deliver: this store cannot redrive events, because it has no reopen(). Use a store that has it.',
+    );
 }

@@ -93,7 +93,7 @@ export const invalidOptions = (message: string, options?: WebhookErrorOptions): 
 export const invalidCursor = (): WebhookError =>
   new WebhookError(
     'invalid-cursor',
-    'This cursor is not one that this list gave: it is damaged, or a list of another store gave it. Pass the cursor of the page before, unchanged, or leave it out to begin with the first page.',
+    'This list never returned such a cursor: the cursor is damaged, or it belongs to a list of another store. Pass the cursor of the previous page unchanged, or leave it out to get the first page.',
   );
 
 /** Where `docs/` is published as a site. Only the README names this address as well. */

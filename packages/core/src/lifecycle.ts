@@ -92,7 +92,7 @@ export function closeOnSignal(
         await step();
       } catch (error) {
         process.exitCode = 1;
-        logger.error({ docs }, `call-webhooks: closing failed: ${describeError(error)}`);
+        logger.error({ docs }, `call-webhooks: something failed to close: ${describeError(error)}`);
       }
     logger.info({}, 'call-webhooks: closed');
     letGoOfParent(process);
@@ -100,7 +100,10 @@ export function closeOnSignal(
 
   const onLimit = () => {
     const alive = process.getActiveResourcesInfo();
-    logger.error({ alive, docs }, 'call-webhooks: something did not close in time');
+    logger.error(
+      { alive, docs },
+      'call-webhooks: something did not close in time, so the process exits with code 1',
+    );
     process.exit(1);
   };
 

@@ -344,11 +344,11 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   checkTenants(checked);
   if (checked.queue && options.maxAttempts !== undefined)
     throw invalidOptions(
-      'maxAttempts has no effect with queue. How often a job runs is maxRuns, an option of bullmqQueue and pgBossQueue, or of the worker of the other queues.',
+      'maxAttempts has no effect with queue. Set maxRuns instead, the maximum number of runs of a job: it is an option of bullmqQueue and pgBossQueue, and of the worker for all other queues.',
     );
   if (checked.queue && checked.oneAtATime)
     throw invalidOptions(
-      'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
+      'oneAtATime has no effect on queue workers. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
     );
   const { headerPrefix, maxInFlightPerTenant, store, ...rest } = checked;
   return {
@@ -393,8 +393,8 @@ function checkTenants(options: {
   const { tenant, secret, maxInFlightPerTenant } = options;
   if (tenant && typeof secret !== 'function')
     throw invalidOptions(
-      "secret: with tenant, expected a function that returns each tenant's own secrets: ({ tenant }) => …. One secret for all would let every tenant in everywhere.",
+      'secret: since tenant is set, expected a function that returns the secrets of the given tenant: ({ tenant }) => …. With one secret for all, each tenant could send events in the name of any other.',
     );
   if (!tenant && maxInFlightPerTenant !== undefined)
-    throw invalidOptions('maxInFlightPerTenant: it needs tenant.');
+    throw invalidOptions('maxInFlightPerTenant: it has no effect without tenant.');
 }

@@ -72,7 +72,7 @@ export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
   const object = Object(given) as { health?: unknown };
   if (!('receiver' in object) && typeof object.health !== 'function')
     throw invalidOptions(
-      'ready: expected a receiver, a handler that has one, such as the result of callWebhooks, or the worker of a queue.',
+      'ready: expected a receiver, a handler that has one, such as the result of callWebhooks, or a queue worker.',
     );
   return async () => {
     const health = await partOf(given).health();

@@ -128,7 +128,7 @@ function leaveRunning(run: EventRun, ackWithin: number): Result {
   if (run.isAbandoned) {
     const error = new WebhookError(
       'shutting-down',
-      'The receiver closed before the delivery was done. Its lease is released, so the retry of the service runs the event again.',
+      'The receiver closed before the handler had finished. The lease was released, so the retry of the service runs the event again.',
     );
     return { outcome: 'shutting-down', error };
   }

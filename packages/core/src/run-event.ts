@@ -186,7 +186,7 @@ export class EventRun implements RunningDelivery {
         if (left <= 0)
           throw new WebhookError(
             'in-progress',
-            `Another event of its group (oneAtATime) was still being handled after ${String(Math.round(waitingMs))} ms. The delivery used up no attempt.`,
+            `Another event of its group (oneAtATime) was still being handled after ${String(Math.round(waitingMs))} ms. The delivery did not count as an attempt.`,
           );
         this.isWaiting = true;
         await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(round)), resolve));

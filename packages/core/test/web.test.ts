@@ -99,7 +99,9 @@ describe('createWebHandler', () => {
     const { headers } = await delivery(STARTED);
     const response = await handler({ logger: log })(streamed(limited, headers));
     expect(await response.json()).toEqual({ outcome: 'body-too-large' });
-    expect(log.all[0]).toContain('The host refuses bodies of this size, whatever bodyLimit is');
+    expect(log.all[0]).toContain(
+      'The hosting platform refuses bodies of this size, whatever bodyLimit is',
+    );
   });
 
   it('says that a body was cut off on its way, rather than that its signature is wrong', async () => {
@@ -109,7 +111,7 @@ describe('createWebHandler', () => {
     const post = handler({ logger: log });
     const response = await post(new Request(URL, { ...cut, body: body.slice(0, 10) }));
     expect(await response.json()).toEqual({ outcome: 'body-timeout' });
-    expect(log.all[0]).toContain(`${String(body.length)} bytes, but only 10 got here`);
+    expect(log.all[0]).toContain(`${String(body.length)} bytes, but only 10 arrived`);
     expect((await post(new Request(URL, { ...cut, body }))).status).toBe(200);
   });
 

@@ -111,7 +111,7 @@ export class Connections {
     try {
       if (performance.now() > sendBy)
         throw new Error(
-          'MySQL is busy: a call was not sent, since its answer would have come too late.',
+          'MySQL is busy: a call was not sent, since its answer would have arrived too late.',
         );
       const answer = await work(execute);
       isBroken = isTainted;
@@ -140,7 +140,7 @@ function rowsOf(reply: unknown): Row[] {
 }
 
 /** For an answer of another kind than its statement gives. It may hold a body, and is not told. */
-export const oddAnswer = () => new Error('MySQL gave an answer that is none.');
+export const oddAnswer = () => new Error('MySQL returned an unexpected answer.');
 
 /** A text of a row, which the server keeps as bytes. */
 export function textOf(value: unknown): string {
@@ -160,7 +160,7 @@ function mistakeOf(pool: unknown): string | undefined {
     names.every((name) => typeof Reflect.get(Object(pool) as object, name) === 'function');
   if (has('then')) return 'this is a promise. Await it first';
   if (has('beginTransaction'))
-    return 'this is one connection, which is not opened again once it is lost. Pass a pool of mysql2, createPool(uri)';
+    return 'this is one connection, which does not reconnect once it is lost. Pass a pool of mysql2, createPool(uri)';
   if (has('getConnection', 'execute', 'releaseConnection')) return undefined;
   if (has('getConnection')) return 'this is a pool of another client. Pass one of mysql2';
   return 'expected a pool of mysql2, createPool(uri)';

@@ -151,6 +151,6 @@ function checkVersion(prefix: string, version: number): void {
 const newer = (prefix: string, version: number) =>
   new WebhookError(
     'invalid-options',
-    `The tables ${prefix}… have version ${String(version)}, of a newer release of @call-webhooks/mysql. This one knows version ${String(VERSION)}: install the newer release here, too.`,
+    `The tables ${prefix}… have version ${String(version)}, which a newer release of @call-webhooks/mysql has created. This release knows version ${String(VERSION)}. Install the newer release here as well.`,
     { docs: 'stores.md#mysql-and-mariadb' },
   );

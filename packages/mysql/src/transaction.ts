@@ -73,13 +73,13 @@ export async function completeIn(tx: unknown, completion: Completion): Promise<b
     );
   if (status === 'held' || status === 'done') return true;
   if (status === 'lost') return false;
-  throw new Error('completeIn: the client of the transaction gave no answer.');
+  throw new Error('completeIn: the client of the transaction returned no answer.');
 }
 
 const NO_TRANSACTION =
   'this is in no transaction. Pass a connection after beginTransaction(), or the transaction that your ORM gives you';
 const OTHER_DATABASE =
-  'this connection is to another database than that of the store, which is not in it. Pass a transaction on its database';
+  'this connection is to a database that does not contain the store. Pass a transaction in its database';
 const STRICT =
   'the lease was renewed after this transaction began, and innodb_snapshot_isolation lets a transaction under REPEATABLE READ or SERIALIZABLE fail then. Use READ COMMITTED';
 
@@ -153,7 +153,7 @@ function runnerOf(tx: unknown): Runner {
   // Drizzle, whose `query` is no function.
   if (has('execute')) return by((text) => call('execute', text));
   throw misuse(
-    'expected a transaction of a MySQL client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+    'expected a transaction of a MySQL client. For any other client, pass { query: (text) => … } with a function that runs a statement in the transaction and returns its rows',
   );
 }
 

@@ -61,7 +61,7 @@ withMysql('migrate()', () => {
     await test.pool.query(`UPDATE ${prefix}schema_version SET version = 2`);
     const store = mysqlStore(test.pool, { prefix });
     for (const call of [() => store.migrate(), () => store.extend('a', 't', 5)])
-      await expect(call()).rejects.toThrow('have version 2, of a newer release');
+      await expect(call()).rejects.toThrow('have version 2, which a newer release');
     await test.pool.query(`DROP PROCEDURE ${prefix}extend`);
     await expect(store.extend('a', 't', 5)).rejects.toThrow('of a newer release');
     await test.pool.query(`CREATE PROCEDURE ${prefix}extend(p_one INT) SELECT 1`);

@@ -78,13 +78,13 @@ withMysql('completeIn', () => {
     const tables = `${prefix}schema_version`;
     expect(
       await store.completeIn({ query: () => [] }, key, unique('token')).catch(String),
-    ).toContain('gave no answer');
+    ).toContain('returned no answer');
     const id = (await rowsOf<{ id: string }>(test.pool, `SELECT id FROM ${tables}`))[0]!.id;
     await test.pool.query(`UPDATE ${tables} SET id = 'of the other one'`);
     const tx = await test.pool.getConnection();
     await tx.beginTransaction();
     await expect(store.completeIn(tx, key, token)).rejects.toMatchObject(
-      misuse('this connection is to another database'),
+      misuse('this connection is to a database that does not contain'),
     );
     await tx.rollback();
     await test.pool.query(`UPDATE ${tables} SET id = ?, version = 2`, [id]);

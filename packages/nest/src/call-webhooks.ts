@@ -9,7 +9,7 @@ import { nestLogger } from './nest-logger.ts';
 import type { CallWebhooksModuleOptions } from './options.ts';
 
 const FIX =
-  'Something read the body before Nest did, such as a parser of an Express app that you passed to ExpressAdapter. Add it after NestFactory.create.';
+  'Something read the body before Nest did, such as a parser of an Express app that you passed to ExpressAdapter. Add the parser after NestFactory.create.';
 
 /** What Nest injects into the provider. */
 export interface NestParts {

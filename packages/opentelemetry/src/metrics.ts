@@ -51,12 +51,12 @@ const createInstruments = (meter: Meter) => ({
     advice: { explicitBucketBoundaries: LAG_BOUNDARIES },
   }),
   handlerDuration: meter.createHistogram('call_webhooks.handler.duration', {
-    description: 'One run of a handler, also beyond the deadline',
+    description: 'Duration of one run of a handler, including time beyond the deadline',
     unit: 's',
     advice: { explicitBucketBoundaries: HANDLER_BOUNDARIES },
   }),
   inFlight: meter.createUpDownCounter('call_webhooks.in_flight', {
-    description: 'Deliveries that have no response yet, and jobs that run',
+    description: 'Deliveries without a response yet, and running jobs',
     unit: '{delivery}',
   }),
 });

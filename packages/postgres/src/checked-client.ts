@@ -96,7 +96,7 @@ export class CheckedClient {
     if (version > VERSION)
       throw new WebhookError(
         'invalid-options',
-        `The tables in the schema ${this.#schema} have version ${String(version)}, of a newer release of @call-webhooks/postgres. This one knows version ${String(VERSION)}: install the newer release here, too.`,
+        `The tables in the schema ${this.#schema} have version ${String(version)}, which a newer release of @call-webhooks/postgres has created. This release knows version ${String(VERSION)}. Install the newer release here as well.`,
         { docs: 'stores.md#postgres' },
       );
     if (version < 1)

@@ -12,7 +12,7 @@ export interface PostgresClient {
 }
 
 export const NO_TEXT =
-  'The Postgres client gave no row with one text. Pass a Pool of pg, or another client like it.';
+  'The Postgres client did not return a row with a single text. Pass a Pool of pg, or a client that works like it.';
 
 /**
  * The answer to a statement, each of which gives one row with one text, in JSON: clients can be told to
@@ -56,7 +56,7 @@ export function onlyText(reply: unknown): string | undefined {
 }
 
 /** For an answer of another kind than its statement gives. It may hold a body, and is not told. */
-export const oddAnswer = () => new Error('Postgres gave an answer that is none.');
+export const oddAnswer = () => new Error('Postgres returned an unexpected answer.');
 
 /** @throws Error for an answer that is neither yes nor no */
 export function yesOrNo(answer: unknown): boolean {
@@ -153,17 +153,17 @@ function mistakeOf(client: unknown): string | undefined {
     names.every((name) => typeof Reflect.get(Object(client) as object, name) === 'function');
   if (has('then')) return 'this is a promise. Await it first';
   if (has('unsafe') && (has('release') || has('savepoint')))
-    return 'this is one connection of postgres.js, which is not opened again once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()';
+    return 'this is one connection of postgres.js, which does not reconnect once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()';
   if (has('unsafe') && !has('query'))
     return 'this is postgres.js. Pass { query: (text, values) => sql.unsafe(text, values) }';
   if (has('createQueryRunner') || (has('define') && has('authenticate')))
-    return 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
+    return 'this is an ORM, whose query() returns no plain rows. Pass a Pool of pg';
   if (has('$queryRawUnsafe'))
     return 'this is Prisma. Pass a Pool of pg, or { query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values) }';
   if (has('query', 'rollback') || 'isTransactionActive' in Object(client) || hasRunner(client))
     return 'this is a transaction, or one connection that may be in one. Pass the Pool';
   if (isSingleConnection(client))
-    return 'this is one connection, which is not opened again once it is lost. Pass a Pool of pg, new Pool({ connectionString }). To create the tables with a single connection, run migrationSql() on it';
+    return 'this is one connection, which does not reconnect once it is lost. Pass a Pool of pg, new Pool({ connectionString }). To create the tables with a single connection, run migrationSql() on it';
   if (has('query')) return undefined;
   return 'expected one with query(text, values), such as a Pool of pg';
 }

@@ -87,7 +87,7 @@ export function postgresDeadLetters(
       const found = [reason, eventName, tenant];
       const kept = [texts.letter, texts.failure, MAX_FAILURES, texts.body];
       if (!(await tables.runIf(sql.put, id, failedAt, ...found, ...kept)))
-        throw new Error('Postgres kept no dead letter.');
+        throw new Error('Postgres did not store the dead letter.');
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);

@@ -25,7 +25,7 @@ export interface WorkerQueues {
 
 /** Until its user removes it: pg-boss can't keep a job for ever, but for 68 years. */
 const KEPT_SECONDS = 2 ** 31 - 1;
-const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
+const LOST = 'Its last run did not end: the process died, or expireIn passed.';
 
 /**
  * A job as pg-boss gave it, with the types that it should have: a client of pg may be told to leave
@@ -39,7 +39,7 @@ export function fetchedJob(given: unknown): PgBossJob {
   ) as [number, number, number];
   const expireInSeconds = Number(job.expireInSeconds);
   if (![retryCount, retryLimit, retryDelay].every(Number.isInteger) || !(expireInSeconds > 0))
-    throw new Error('pg-boss gave a job without its numbers. Does its client rename columns?');
+    throw new Error('pg-boss returned a job without its numbers. Does its client rename columns?');
   return {
     ...(job as unknown as PgBossJob),
     retryCount,

@@ -135,6 +135,6 @@ function retriesOf(boss: PgBossClient, initialDelay: number, maxDelay = initialD
     return { retryDelay, retryBackoff: true, retryDelayMax: Math.ceil(maxDelay / 1_000) };
   throw new WebhookError(
     'invalid-options',
-    'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, or in pg-boss 12 more.',
+    'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, or more in pg-boss 12.',
   );
 }

@@ -160,7 +160,7 @@ function checkQueue(name: string, found: object): void {
   if ((policy ?? 'standard') !== 'standard')
     throw unfit(name, `policy: '${String(policy)}'`, 'pg-boss would refuse some of its jobs');
   if (typeof heartbeatSeconds === 'number')
-    throw unfit(name, 'heartbeatSeconds', 'pg-boss would take running jobs for lost');
+    throw unfit(name, 'heartbeatSeconds', 'pg-boss would treat running jobs as lost');
 }
 
 const unfit = (name: string, setting: string, why: string) =>
@@ -183,7 +183,7 @@ export async function sendOnce(
   if ((await boss.send(queue, data, options)) !== null) return;
   // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
   if (await boss.getJobById(queue, options.id, { includeArchive: true })) return;
-  throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);
+  throw new Error(`pg-boss did not accept the job. Was the queue "${queue}" deleted?`);
 }
 
 /** No worker runs the job of a health check before it is deleted; seconds. */

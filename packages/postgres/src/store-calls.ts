@@ -83,7 +83,7 @@ export class CallQueue<Call, Answer> {
     for (const { reject } of late)
       reject(
         new Error(
-          'Postgres is busy: a call was not sent, since its answer would have come too late.',
+          'Postgres is busy: a call was not sent, since its answer would have arrived too late.',
         ),
       );
   }

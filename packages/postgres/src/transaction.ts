@@ -52,7 +52,7 @@ export async function completeIn(
     } catch (error) {
       throw explained(error);
     }
-    throw new Error('completeIn: the client of the transaction gave no rows.');
+    throw new Error('completeIn: the client of the transaction returned no rows.');
   };
 
   const text = `WITH completed AS (${update} WHERE (${where}) AND ${HAS_ID} RETURNING 1)
@@ -68,14 +68,14 @@ SELECT CASE
   }
   if (status === 'elsewhere') throw misuse(OTHER_DATABASE);
   if (status === 'no id')
-    throw misuse('this connection is in no transaction. Run BEGIN on it first');
+    throw misuse('this connection is not in a transaction. Run BEGIN on it first');
   if (status !== 'done' && status !== 'lost')
-    throw new Error('completeIn: the client of the transaction gave no answer.');
+    throw new Error('completeIn: the client of the transaction returned no answer.');
   return status === 'done';
 }
 
 const OTHER_DATABASE =
-  'this connection is to another database than that of the store or queue, which is not in it. Pass a transaction on their database';
+  'this connection is to a database that does not contain the store or queue. Pass a transaction in their database';
 const STRICT =
   'a transaction under REPEATABLE READ or SERIALIZABLE fails if the lease was renewed after it began. Use READ COMMITTED';
 
@@ -129,7 +129,7 @@ function runnerOf(tx: unknown): Run {
     );
   if (drizzle?.startsWith('NeonHttp') || (!drizzle && has('unsafe', 'transaction')))
     throw misuse(
-      'Neon over HTTP has no transactions that wait for your code. Use its Pool, over WebSockets',
+      'Neon over HTTP does not support transactions that wait for your code. Use its Pool, over WebSockets',
     );
   if (drizzle !== undefined)
     return given(has('execute', 'rollback'), 'tx of db.transaction(async (tx) => …)', (text) =>
@@ -175,7 +175,7 @@ function runnerOf(tx: unknown): Run {
     return given(has('rollback'), 'tx of db.transaction(async (tx) => …)', run);
   if (!has('query'))
     throw misuse(
-      'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+      'expected a transaction of a Postgres client. For any other client, pass { query: (text) => … } with a function that runs a statement in the transaction and returns its rows',
     );
   if (client.totalCount === undefined) return run;
   throw misuse(

@@ -30,9 +30,9 @@ const refusal = (mistake: string) =>
 describe('what is no Postgres client', () => {
   const any = 'expected one with query(text, values), such as a Pool of pg';
   const single =
-    'this is one connection, which is not opened again once it is lost. Pass a Pool of pg, new Pool({ connectionString }). To create the tables with a single connection, run migrationSql() on it';
+    'this is one connection, which does not reconnect once it is lost. Pass a Pool of pg, new Pool({ connectionString }). To create the tables with a single connection, run migrationSql() on it';
   const transaction = 'this is a transaction, or one connection that may be in one. Pass the Pool';
-  const orm = 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
+  const orm = 'this is an ORM, whose query() returns no plain rows. Pass a Pool of pg';
 
   it.each<[string, unknown, string]>([
     ['nothing', undefined, any],
@@ -55,12 +55,12 @@ describe('what is no Postgres client', () => {
     [
       'a reserved connection of postgres.js',
       Object.assign(() => undefined, { unsafe: some, release: some }),
-      'this is one connection of postgres.js, which is not opened again once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()',
+      'this is one connection of postgres.js, which does not reconnect once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()',
     ],
     [
       'a transaction of postgres.js',
       Object.assign(() => undefined, { unsafe: some, savepoint: some }),
-      'this is one connection of postgres.js, which is not opened again once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()',
+      'this is one connection of postgres.js, which does not reconnect once it is lost. Pass { query: (text, values) => sql.unsafe(text, values) } with the sql of postgres()',
     ],
     ['a transaction of PGlite', { query: some, exec: some, rollback: some }, transaction],
     ['a QueryRunner of TypeORM', { query: some, isTransactionActive: false }, transaction],

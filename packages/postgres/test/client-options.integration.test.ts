@@ -119,7 +119,7 @@ withPostgres('postgresStore on a client that was told what to return', () => {
     await postgresStore(test.pool, { schema }).migrate();
     const store = postgresStore(client, { schema });
     for (const call of [() => store.migrate(), () => store.complete('a', 't')])
-      await expect(call()).rejects.toThrow('gave no row with one text');
+      await expect(call()).rejects.toThrow('did not return a row with a single text');
     await end();
   });
 });

@@ -77,7 +77,9 @@ describe('an answer', () => {
         ...[() => letters.list(), () => letters.get('a'), () => letters.count()],
         ...[() => letters.claim('a', { token: 't', leaseMs: 5 }), () => letters.settle('a', 't')],
       ])
-        await expect(call()).rejects.toThrow('The Postgres client gave no row with one text.');
+        await expect(call()).rejects.toThrow(
+          'The Postgres client did not return a row with a single text.',
+        );
     }
   });
 
@@ -92,7 +94,7 @@ describe('an answer', () => {
     ['null', null],
   ])('to a claim is not: %s', async (_what, value) => {
     await expect(postgresStore(shaping(answer, value), { logger }).admit(claim)).rejects.toThrow(
-      'Postgres gave an answer that is none',
+      'Postgres returned an unexpected answer',
     );
   });
 
@@ -119,7 +121,7 @@ describe('an answer', () => {
   it.each([null, 1, 'true', {}, []])('to a yes-or-no is not: %j', async (value) => {
     const store = postgresStore(shaping(answer, value), { logger });
     for (const call of [() => store.extend('event', 't', 5), () => store.reopen!('event')])
-      await expect(call()).rejects.toThrow('Postgres gave an answer that is none');
+      await expect(call()).rejects.toThrow('Postgres returned an unexpected answer');
   });
 });
 
@@ -184,7 +186,7 @@ describe('the version of the tables', () => {
     const store = postgresStore(client, { logger });
     const refused = {
       code: 'invalid-options',
-      message: expect.stringContaining('have version 2, of a newer release'),
+      message: expect.stringContaining('have version 2, which a newer release'),
     };
     await expect(store.admit(claim)).rejects.toMatchObject(refused);
     await expect(store.migrate()).rejects.toMatchObject(refused);

@@ -40,7 +40,7 @@ describe('a dead letter', () => {
 
   it('is not believed to be kept without a row', async () => {
     await expect(opened(false).letters.put(LETTER)).rejects.toEqual(
-      new Error('Postgres kept no dead letter.'),
+      new Error('Postgres did not store the dead letter.'),
     );
   });
 
@@ -85,7 +85,7 @@ describe('a dead letter', () => {
     const [[askedText, askedValues] = []] = asked();
     expect(askedText).toBe(text);
     expect(askedValues).toEqual(values);
-    await expect(call(opened([]).letters)).rejects.toThrow('an answer that is none');
+    await expect(call(opened([]).letters)).rejects.toThrow('an unexpected answer');
   });
 });
 
@@ -126,7 +126,7 @@ describe('a list of dead letters', () => {
     async (odd) => {
       const { letters } = opened(odd);
       for (const call of [() => letters.list(), () => letters.get('a'), () => letters.count()])
-        await expect(call()).rejects.toThrow('an answer that is none');
+        await expect(call()).rejects.toThrow('an unexpected answer');
     },
   );
 });

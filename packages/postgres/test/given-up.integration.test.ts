@@ -50,7 +50,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     expect(letters).toEqual([
       expect.objectContaining({ key: delivery.key, attempt: 3, reason: 'handler-failed' }),
     ]);
-    expect(String(letters[0]?.error)).toContain('Its last run came to no end');
+    expect(String(letters[0]?.error)).toContain('Its last run did not end');
     const dead = await jobs('killed-dead');
     expect(dead.map(({ data }) => data)).toEqual([delivery]);
     const keptFor = (dead[0]!.keep_until.getTime() - Date.now()) / 86_400_000; // days

@@ -27,7 +27,7 @@ withPostgres('the outcome log of postgresStore', () => {
     const receiver = createReceiver({ secret: SECRET, store, logger, on });
     expect(await deliver(receiver, 'call-1')).toBe('handled');
     await waitFor(() => logger.lines.length > 0);
-    expect(logger.lines[0]).toContain('the outcome log refused a batch, which is dropped');
+    expect(logger.lines[0]).toContain('the outcome log could not store a batch, which is lost');
     expect(await deliver(receiver, 'call-2')).toBe('handled');
     await receiver.close();
     const { rows } = await store.log!.read();

@@ -149,7 +149,7 @@ describe('one dead job', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('an unexpected answer', () => {
   it.each([true, {}, 'a', 5, [{}], [{ id: idOf(1) }], ['a']])(
     'is no list, and no dead job: %j',
     async (odd) => {
@@ -159,14 +159,14 @@ describe('an answer that is none', () => {
         () => deadJobs.get(idOf(1)),
         () => deadJobs.count(),
       ])
-        await expect(call()).rejects.toThrow('an answer that is none');
+        await expect(call()).rejects.toThrow('an unexpected answer');
     },
   );
 
   it.each([null, 1, 'true', []])('is no yes, and no no: %j', async (odd) => {
     const { deadJobs } = opened([odd, odd]);
     for (const call of [() => deadJobs.remove(idOf(1)), () => deadJobs.requeue(idOf(1))])
-      await expect(call()).rejects.toThrow('an answer that is none');
+      await expect(call()).rejects.toThrow('an unexpected answer');
   });
 
   it.each([{ rows: [] }, [], undefined, { rows: [[1]] }, { rows: [{ id: 'a', data: {} }] }])(
@@ -175,8 +175,10 @@ describe('an answer that is none', () => {
       const { boss } = recordingBoss({ executeSql: () => reply });
       const deadJobs = pgBossDeadJobs(boss);
       for (const call of [() => deadJobs.list(), () => deadJobs.get(idOf(1))])
-        await expect(call()).rejects.toThrow('gave no row with one text');
-      await expect(deadJobs.requeue(idOf(1))).rejects.toThrow('gave no row with one text');
+        await expect(call()).rejects.toThrow('did not return a row with a single text');
+      await expect(deadJobs.requeue(idOf(1))).rejects.toThrow(
+        'did not return a row with a single text',
+      );
     },
   );
 });

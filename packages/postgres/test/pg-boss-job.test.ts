@@ -184,7 +184,7 @@ describe('a job', () => {
   });
 });
 
-const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
+const LOST = 'Its last run did not end: the process died, or expireIn passed.';
 
 /** Of a job that gets three runs. */
 function stateOf(retryCount: number, output: PgBossJob['output'] = null) {
@@ -232,7 +232,7 @@ describe('a job whose client leaves numbers and JSON as texts', () => {
     ...[undefined, null, 5, 'a text', {}],
     ...[{ retrycount: 1 }, { ...fetchedJob(), retryCount: undefined }, ['id', {}, 1]],
   ])('is none without its numbers: %j', (given) => {
-    expect(() => readJob(given)).toThrow('pg-boss gave a job without its numbers');
+    expect(() => readJob(given)).toThrow('pg-boss returned a job without its numbers');
   });
 });
 

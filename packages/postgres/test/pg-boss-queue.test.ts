@@ -61,7 +61,7 @@ describe('a delivery', () => {
   it('that pg-boss took silently is an error: its queue is missing, and made for the next one', async () => {
     const { boss, callsOf } = recordingBoss({ send: () => null });
     const queue = pgBossQueue(boss, { queue: 'gone' });
-    const refusal = 'pg-boss took no job. Was the queue "gone" deleted?';
+    const refusal = 'pg-boss did not accept the job. Was the queue "gone" deleted?';
     await expect(queue.enqueue(DELIVERY)).rejects.toEqual(new Error(refusal));
     await expect(queue.enqueue(DELIVERY)).rejects.toEqual(new Error(refusal));
     expect(callsOf('getQueue')).toHaveLength(4);
@@ -185,7 +185,7 @@ describe('a job of a queue in pg-boss', () => {
   const attempts = 'expected a whole number from 1 to 1000000';
   const expireIn = 'expected whole milliseconds from 1000 to 86399000';
   const retainFor = 'expected whole milliseconds from 60000 to 315360000000';
-  const sameDelay = 'backoff.maxDelay: expected the same as initialDelay, or in pg-boss 12 more';
+  const sameDelay = 'backoff.maxDelay: expected the same as initialDelay, or more in pg-boss 12';
   it.each<[object, string]>([
     [{ queue: '' }, 'queue: expected the name of a queue'],
     [{ deadQueue: '' }, 'deadQueue: expected the name of a queue'],

@@ -53,7 +53,7 @@ describe('transactions', () => {
       const rejected = await completeIn(tx, COMPLETION).catch((error: unknown) => error);
       expect(rejected).toMatchObject({
         code: 'invalid-options',
-        message: refusal('this connection is in no transaction. Run BEGIN on it first'),
+        message: refusal('this connection is not in a transaction. Run BEGIN on it first'),
       });
       expect(rejected).not.toHaveProperty('cause');
       expect(tx.query).toHaveBeenCalledTimes(3);
@@ -76,14 +76,14 @@ describe('transactions', () => {
     ])('fails if the client gives %s', async (_what, reply) => {
       const completing = completeIn({ query: () => Promise.resolve(reply) }, COMPLETION);
       await expect(completing).rejects.toEqual(
-        new Error('completeIn: the client of the transaction gave no rows.'),
+        new Error('completeIn: the client of the transaction returned no rows.'),
       );
     });
 
     it('is refused where the tables are those of another database', async () => {
       await expect(completeIn(transaction('elsewhere'), COMPLETION)).rejects.toMatchObject({
         code: 'invalid-options',
-        message: expect.stringContaining('this connection is to another database'),
+        message: expect.stringContaining('this connection is to a database that does not contain'),
       });
     });
 
@@ -98,7 +98,7 @@ describe('transactions', () => {
     });
 
     it.each(['elsewhere, or so', 'Done', '1'])('believes no other answer: %s', async (status) => {
-      await expect(completeIn(transaction(status), COMPLETION)).rejects.toThrow('gave no answer');
+      await expect(completeIn(transaction(status), COMPLETION)).rejects.toThrow('returned no answer');
     });
 
     it('rejects with the error of the client', async () => {
@@ -113,7 +113,7 @@ describe('transactions', () => {
       await expect(completing).rejects.toMatchObject({
         code: 'invalid-options',
         message: refusal(
-          'this connection is to another database than that of the store or queue, which is not in it. Pass a transaction on their database',
+          'this connection is to a database that does not contain the store or queue. Pass a transaction in their database',
         ),
         cause,
       });
@@ -123,7 +123,7 @@ describe('transactions', () => {
       await expect(completeIn(tx, COMPLETION)).rejects.toMatchObject({
         code: 'invalid-options',
         message: refusal(
-          'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+          'expected a transaction of a Postgres client. For any other client, pass { query: (text) => … } with a function that runs a statement in the transaction and returns its rows',
         ),
       });
     });
@@ -185,7 +185,7 @@ describe('the drivers', () => {
   }
 
   const NEON =
-    'Neon over HTTP has no transactions that wait for your code. Use its Pool, over WebSockets';
+    'Neon over HTTP does not support transactions that wait for your code. Use its Pool, over WebSockets';
   const notA = (transaction: string) => `this is no transaction. Pass the ${transaction}`;
   const PRISMA = notA('tx of prisma.$transaction(async (tx) => …)');
   const DRIZZLE = notA('tx of db.transaction(async (tx) => …)');
@@ -287,7 +287,7 @@ describe('the drivers', () => {
       [
         'an object without methods',
         { query: 'a text' },
-        'expected a transaction of a Postgres client. Of a client that is not known, pass { query: (text) => … }, which runs a statement in the transaction and gives its rows',
+        'expected a transaction of a Postgres client. For any other client, pass { query: (text) => … } with a function that runs a statement in the transaction and returns its rows',
       ],
     ])('%s', async (_name, client, mistake) => {
       await expect(completeIn(client, COMPLETION)).rejects.toMatchObject({
@@ -387,7 +387,7 @@ describe('completeIn', () => {
     ['Prisma', Object.assign(new Error('Raw query failed'), { meta: { code: '42P01' } })],
   ])('says that a transaction is on another database: %s', async (_client, cause) => {
     const completing = store.completeIn({ query: () => Promise.reject(cause) }, 'key', 'token');
-    await expect(completing).rejects.toEqual(refusal('another database than that of the store'));
+    await expect(completing).rejects.toEqual(refusal('a database that does not contain the store'));
     await expect(completing).rejects.toMatchObject({ cause });
   });
 

@@ -75,7 +75,7 @@ export function bullmqJobs(queue: BullmqAllJobs): QueueJobs {
         await job.remove(); // BullMQ refuses it while a worker has the job
         return true;
       } catch {
-        if (await find(id, state)) throw new Error('BullMQ could not remove a job that waits.');
+        if (await find(id, state)) throw new Error('BullMQ could not remove a waiting job.');
         return false;
       }
     },

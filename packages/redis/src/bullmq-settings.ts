@@ -8,14 +8,14 @@ const REFUSED: Readonly<Record<string, string>> = {
   delay: 'deliveries would wait before they run',
   concurrency: 'it is an option of createBullmqWorker',
   connection: 'it is an option of createBullmqWorker',
-  settings: 'BullMQ has to wait as the option backoff says',
-  maxStartedAttempts: 'a job is given up after the maxRuns of bullmqQueue',
+  settings: 'the option backoff of the worker sets the time between runs',
+  maxStartedAttempts: 'maxRuns of bullmqQueue sets the maximum number of runs',
   skipLockRenewal: 'two workers could run the same job at the same time',
   skipStalledCheck: 'the jobs of a worker that died would never run again',
   lockRenewTime: 'locks are renewed when half of lockDuration has passed',
   deduplication: 'deliveries would be dropped',
   debounce: 'deliveries would be dropped',
-  repeat: 'a delivery is no scheduled job',
+  repeat: 'a delivery is not a scheduled job',
   parent: 'deliveries have no parent jobs',
   sizeLimit: 'the bodyLimit of the receiver is the limit',
 };
@@ -37,10 +37,10 @@ export function refuseSettings(creator: string, options: object): void {
 export function refuseIdleWorker(creator: string, options: IdleOptions): void {
   const { autorun, limiter } = options;
   const mistake =
-    (autorun === false && 'leave out autorun: false: the worker would run nothing') ||
+    (autorun === false && 'leave out autorun: false, with which the worker would run no job') ||
     (limiter !== undefined &&
       !(Number(limiter.max) >= 1 && Number(limiter.duration) > 0) &&
-      'limiter: expected { max, duration }, each above 0: otherwise nothing is run');
+      'limiter: expected { max, duration }, both above 0, since otherwise no job would run');
   if (mistake !== false) throw invalid(`Invalid options of BullMQ for ${creator}: ${mistake}.`);
 }
 

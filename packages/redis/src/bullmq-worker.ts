@@ -258,7 +258,7 @@ export function createBullmqWorker<
     isQueuePaused = state?.isPaused === true;
     if (state?.exists === false)
       throw new Error(
-        `No queue is known by the name "${queueName}" under the prefix "${prefix}" in this database. A worker has to have the same name, prefix and database as the Queue of bullmqQueue.`,
+        `There is no queue with the name "${queueName}" and the prefix "${prefix}" in this database. Give the worker the name, the prefix and the database of the Queue that you passed to bullmqQueue.`,
       );
     if (!closing && !worker.isRunning())
       throw new Error('BullMQ has stopped taking jobs. Its error events have the cause.');
@@ -301,6 +301,9 @@ function errorLog(logger: Logger = console, redact?: Redact) {
   const log = safeLogger(logger);
   return (error: unknown) => {
     const { text, err } = loggedError(explained(error), redact);
-    log.warn({ err, docs: docsUrl('queues.md#bullmq') }, `call-webhooks: BullMQ's worker: ${text}`);
+    log.warn(
+      { err, docs: docsUrl('queues.md#bullmq') },
+      `call-webhooks: BullMQ's worker reported an error: ${text}`,
+    );
   };
 }

@@ -40,7 +40,7 @@ const listened = new WeakSet();
 function refused(db: number, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   return new Error(
-    `The server has no database ${String(db)}, or its user may not select it: ${error.message.replace(/\.?$/, '.')} ioredis would go on with database 0. Correct the number in the URL, or raise "databases" in the configuration of the server.`,
+    `The server has no database ${String(db)}, or its user may not select it: ${error.message.replace(/\.?$/, '.')} ioredis would use database 0 instead. Correct the number in the URL, or raise "databases" in the configuration of the server.`,
     { cause: error },
   );
 }

@@ -58,6 +58,6 @@ function warn(client: object, timeout: number, logger: Logger, example: number):
   told.add(client);
   logger.warn(
     { docs: docsUrl('stores.md#dead-connections') },
-    `call-webhooks: ioredis has no socketTimeout. If a firewall drops its connection, it waits for many minutes before it connects again. Set socketTimeout: ${String(example)}. (commandTimeout does not help.)`,
+    `call-webhooks: ioredis has no socketTimeout. If a firewall drops its connection, it waits for many minutes before it reconnects. Set socketTimeout: ${String(example)}. (commandTimeout does not help.)`,
   );
 }

@@ -72,7 +72,7 @@ export function textsOf(reply: unknown): string[] {
 
 export const unexpected = (): Error =>
   new Error(
-    'The client gave a reply that the script never gives. Look for options of the client that transform replies.',
+    'The client returned a reply that the script cannot return. Look for client options that transform replies.',
   );
 
 /**

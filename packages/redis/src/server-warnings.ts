@@ -41,8 +41,8 @@ export const deadLetterWarning = (ask: Asked, logger: Logger): (() => void) =>
   askOnce(async () => {
     const info = await ask(INFO);
     const problems = [
-      info.includes('maxmemory_policy:allkeys') && 'drops any keys when its memory is full',
-      info.includes('aof_enabled:0') && 'has appendonly no and forgets at a restart',
+      info.includes('maxmemory_policy:allkeys') && 'drops keys when its memory is full',
+      info.includes('aof_enabled:0') && 'has appendonly set to no and loses its data at a restart',
     ].filter((problem) => problem !== false);
     if (problems.length === 0) return;
     logger.warn(
@@ -86,6 +86,6 @@ export const persistenceWarning = (queue: HasRedisClient, logger: Logger): (() =
     if (!Array.isArray(reply) || reply[1] !== 'no') return;
     logger.warn(
       { docs: docsUrl('queues.md#what-they-promise') },
-      'call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes.',
+      'call-webhooks: the Redis server of the queue has appendonly set to no. It loses acknowledged deliveries when it restarts. Set it to yes.',
     );
   });

@@ -142,7 +142,7 @@ describeWithProgram('redis-server', 'a worker of BullMQ that runs nothing', () =
     const seen = await queueHealth(made);
     expect(seen).toMatchObject({
       status: 'down',
-      error: expect.stringMatching(/No queue is known by the name "\S+" under the prefix "\S+"/),
+      error: expect.stringMatching(/There is no queue with the name "\S+" and the prefix "\S+"/),
     });
     const right = work({});
     await waitFor(async () => (await right.health()).ok);

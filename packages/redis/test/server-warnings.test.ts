@@ -67,12 +67,12 @@ describe('dead letters warn if their server could lose them', () => {
     `${INFO.replace('POLICY', policy)}# Persistence\r\naof_enabled:${String(aof)}\r\n`;
 
   it.each([
-    ['allkeys-lru', 1, 'drops any keys when its memory is full'],
-    ['noeviction', 0, 'has appendonly no and forgets at a restart'],
+    ['allkeys-lru', 1, 'drops keys when its memory is full'],
+    ['noeviction', 0, 'has appendonly set to no and loses its data at a restart'],
     [
       'allkeys-lru',
       0,
-      'drops any keys when its memory is full, and has appendonly no and forgets at a restart',
+      'drops keys when its memory is full, and has appendonly set to no and loses its data at a restart',
     ],
   ])('policy %s, append-only file %d', async (policy, aof, problem) => {
     expect(await logged('dead letters', info(policy, aof))).toEqual([
@@ -102,7 +102,7 @@ describe('a queue warns if its server keeps no append-only file', () => {
   const WARNING = {
     level: 'warn',
     message:
-      'call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes.',
+      'call-webhooks: the Redis server of the queue has appendonly set to no. It loses acknowledged deliveries when it restarts. Set it to yes.',
     fields: { docs: expect.stringMatching(/\/queues\.html#what-they-promise$/) },
   };
 
@@ -224,7 +224,7 @@ describe('the errors of a worker', () => {
     expect(logger.entries).toEqual(
       ['the first', 'the second'].map((message) => ({
         level: 'warn',
-        message: `call-webhooks: BullMQ's worker: Error: ${message}`,
+        message: `call-webhooks: BullMQ's worker reported an error: Error: ${message}`,
         fields: {
           err: expect.objectContaining({ message }),
           docs: expect.stringMatching(/\/queues\.html#bullmq$/),

@@ -16,11 +16,11 @@ export const openCallDialog = (): void =>
     content: (
       <>
         <p class="hint">
-          It starts now and ends by itself, in the simulator’s time. Empty fields get invented
-          values.
+          The call starts now, and ends by itself after its duration, in the simulator’s time.
+          Fields that you leave empty get invented values.
         </p>
-        <Field label="Number called" name="number" type="tel" placeholder="+1 555 0100" />
-        <Field label="Name of the person" name="name" placeholder="if known to the service" />
+        <Field label="Phone number" name="number" type="tel" placeholder="+1 555 0100" />
+        <Field label="Name of the person" name="name" placeholder="Dana Reyes" />
         <div class="columns">
           <Field
             label="Duration in seconds"
@@ -32,7 +32,7 @@ export const openCallDialog = (): void =>
             required
           />
           <Field
-            label="How many calls"
+            label="Number of calls"
             name="count"
             type="number"
             defaultValue="1"
@@ -109,7 +109,7 @@ export function ForwardForm({ primary }: { readonly primary: boolean }) {
           name="secret"
           placeholder="whsec_…"
           pattern="whsec_.+"
-          hint="The same for all three. Otherwise each rule gets its own."
+          hint="It signs all three events. If you leave it empty, each rule gets its own secret."
         />
       </details>
       <p class="form-error" role="alert">

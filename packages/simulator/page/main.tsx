@@ -52,7 +52,11 @@ const shortcuts: Shortcut[] = [
     does: 'Advance the clock by six minutes',
     run: () => attempt(ADVANCE.sixMinutes),
   },
-  { key: 'i', does: 'Advance the clock until idle', run: () => attempt(ADVANCE.untilIdle) },
+  {
+    key: 'i',
+    does: 'Advance the clock until nothing is due',
+    run: () => attempt(ADVANCE.untilIdle),
+  },
   {
     key: '/',
     does: 'Search the events',

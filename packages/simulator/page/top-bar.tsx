@@ -92,14 +92,14 @@ function Clock() {
           label="+6 min"
           icon="forward"
           small
-          title="Advance the clock by six minutes, so that retries come (a)"
+          title="Advance the clock by six minutes, so that retries are sent (a)"
           run={ADVANCE.sixMinutes}
         />
         <ActionButton
           label="Until idle"
           icon="idle"
           small
-          title="Advance the clock until nothing is left to do (i)"
+          title="Advance the clock until nothing is due (i)"
           run={ADVANCE.untilIdle}
         />
       </div>

@@ -21,7 +21,7 @@ export interface Mail {
 const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
   'responded-404': 'its URL responded 404 and is considered gone. The event was not retried.',
   'last-attempt-failed': 'the last attempt to deliver an event failed.',
-  'by-hand': 'somebody paused it.',
+  'by-hand': 'it was paused by hand.',
 };
 
 /** What is used of the simulation. */

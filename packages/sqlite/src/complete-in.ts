@@ -33,9 +33,9 @@ export interface Completion {
 const COPY = `sqlite_source_id() || (SELECT group_concat(compile_options) FROM pragma_compile_options)`;
 
 const OTHER_DATABASE =
-  'this connection is to another database than that of the store or queue. Pass a transaction on their database';
+  'this connection is to a database that does not contain the store or queue. Pass a transaction in their database';
 const OTHER_COPY =
-  'this client and that of the store have a copy of SQLite each, which undo the locks of each other. Use one client library for both';
+  'this client and the client of the store each have their own copy of SQLite, and the copies undo the locks of each other. Use one client library for both';
 
 /**
  * Runs an UPDATE in a transaction of the user. It has no parameters, since no two clients agree on
@@ -121,7 +121,7 @@ function hasRows(result: unknown): boolean {
     ? result
     : (Object(result) as { rows?: unknown }).rows;
   if (Array.isArray(rows)) return rows.length > 0;
-  throw new Error('completeIn: the client of the transaction gave no rows.');
+  throw new Error('completeIn: the client of the transaction returned no rows.');
 }
 
 /** A text in a statement. Nothing in it can end the literal. */
@@ -152,7 +152,7 @@ const has = (client: AnyClient, ...methods: string[]) =>
 const unless = (isTransaction: boolean, transaction: string) =>
   isTransaction ? undefined : `this is no transaction. Pass the ${transaction}`;
 
-const D1 = 'Cloudflare D1 has no transactions that wait for your code';
+const D1 = 'Cloudflare D1 does not support transactions that wait for your code';
 
 const drizzle: Driver = {
   is: (client) => kindOf(client) !== undefined,
@@ -211,7 +211,7 @@ const handle: Driver = {
   mistake: (client) =>
     isInTransaction((sql) => client.exec(sql))
       ? undefined
-      : 'this handle is in no transaction. Run BEGIN on it first',
+      : 'this handle is not in a transaction. Run BEGIN on it first',
   run: (client, sql) => client.prepare(sql).all(),
 };
 

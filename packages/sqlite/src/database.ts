@@ -46,7 +46,7 @@ export const textOrNull = (row: Row, column: string): string | undefined =>
 
 const unreadable = (column: string) =>
   new Error(
-    `The SQLite client returned no ${column} as it was asked to. Turn off its options that change rows.`,
+    `The SQLite client did not return the column ${column} as expected. Turn off client options that change rows.`,
   );
 
 /** The statements of a handle. Each is prepared once. */
@@ -117,7 +117,7 @@ function mistakeOf(db: Partial<SqliteDatabase> | null | undefined): string | und
   }
   if (Array.isArray(rows)) return mistakeOfRow(rows[0]);
   void Promise.resolve(rows).catch(() => undefined);
-  return 'it is asynchronous, or has callbacks';
+  return 'it is asynchronous, or uses callbacks';
 }
 
 const PROBE = `SELECT 1 AS "anInteger", 'a text' AS "aText", NULL AS "aNull"`;

@@ -195,9 +195,7 @@ export class Jobs {
     const isGivenUp = (attempt > maxRuns || isLastRun) && crashes > EXTRA_CRASHES;
     const abandonReason =
       textOrNull(row, 'abandonReason') ??
-      (isGivenUp
-        ? `Its process died in each of the last attempts (${String(crashes)}).`
-        : undefined);
+      (isGivenUp ? `Its process died in each of the last ${String(crashes)} runs.` : undefined);
 
     const write = (set: string, values: (at: number) => unknown[]) =>
       this.#update(set, HELD, (at) => [...values(at), id, token]);

@@ -66,5 +66,5 @@ function idOf(path: string): string | undefined {
 
 const gone = (path: string, isMissing: boolean) =>
   new Error(
-    `The SQLite file ${path} was ${isMissing ? 'removed or moved' : 'replaced by another file'} while this process had it open, so that what is written now would be lost. Nothing is accepted. Put the file back, or restart the process, which opens the file that is there then.`,
+    `The SQLite file ${path} was ${isMissing ? 'removed or moved' : 'replaced by another file'} while this process had it open, so anything written now would be lost. Deliveries are refused. Put the file back, or restart the process, which then opens the current file.`,
   );

@@ -143,7 +143,7 @@ export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Sche
 
 const madeByCheckout = (prefix: string) =>
   new Error(
-    `The tables ${prefix}* were made by a version that was not released, and cannot be upgraded. Remove the file, or drop these tables, which forgets the events, jobs and dead letters in them.`,
+    `The tables ${prefix}* were created by an unreleased version, and cannot be upgraded. Remove the file, or drop these tables, which deletes the events, jobs and dead letters in them.`,
   );
 
 /** @throws if a newer version made the tables */
@@ -152,6 +152,6 @@ export function readSchema(sql: Statements, prefix: string, known = SCHEMA_VERSI
   const version = integer(row, 'version');
   if (version <= known) return { version, id: text(row, 'id') };
   throw new Error(
-    `The tables ${prefix}* were made by a newer version of @call-webhooks/sqlite: theirs is ${String(version)}, and this process knows ${String(known)}. Update this process. See ${docsUrl('stores.md#sqlite')}`,
+    `The tables ${prefix}* were created by a newer release of @call-webhooks/sqlite: they have version ${String(version)}, and this process knows version ${String(known)}. Update this process. See ${docsUrl('stores.md#sqlite')}`,
   );
 }

@@ -45,7 +45,7 @@ describe('what is no SQLite handle', () => {
       prepare(() => Promise.reject(new Error('later'))),
       'it is asynchronous',
     ],
-    ['a client with callbacks, such as sqlite3', prepare(() => ({})), 'has callbacks'],
+    ['a client with callbacks, such as sqlite3', prepare(() => ({})), 'uses callbacks'],
     ['a client that returns no rows', prepare(() => []), 'its rows are not objects'],
     [
       'a client with names of its own',
@@ -284,7 +284,7 @@ eachClient(({ name, open }) => {
       queue.enqueue(queuedCall('call-2')),
     ])
       await expect(failing).rejects.toThrow(
-        /^The SQLite client returned no \w+ as it was asked to/,
+        /^The SQLite client did not return the column \w+ as expected/,
       );
     isChanged = false;
     expect(await store.complete('event', 'token')).toBe(true);

@@ -49,7 +49,9 @@ describe('completeIn', () => {
       store.completeIn(binding as unknown as SqliteTransaction, 'event', 'token');
     await expect(completing()).rejects.toMatchObject({
       code: 'invalid-options',
-      message: expect.stringContaining('Cloudflare D1 has no transactions that wait for your code'),
+      message: expect.stringContaining(
+        'Cloudflare D1 does not support transactions that wait for your code',
+      ),
     });
     db.close();
     remove();
@@ -150,7 +152,7 @@ describe('completeIn in a synchronous transaction', () => {
 
       it('throws at once outside of a transaction', async () => {
         save = ({ completeIn }) => {
-          expect(() => completeIn(db)).toThrow('this handle is in no transaction');
+          expect(() => completeIn(db)).toThrow('this handle is not in a transaction');
         };
         expect(await deliver('call-1')).toBe('handler-failed'); // nothing was done
         expect(written()).toEqual([]);
@@ -209,7 +211,7 @@ describe('completeIn on a handle', () => {
         expect.objectContaining({
           code: 'invalid-options',
           message: expect.stringContaining(
-            'a copy of SQLite each, which undo the locks of each other',
+            'their own copy of SQLite, and the copies undo the locks of each other',
           ),
         }),
       );
@@ -256,7 +258,7 @@ describe('completeIn on a handle', () => {
   it('leaves a handle that is in no transaction as it was', () => {
     db.exec('ROLLBACK');
     for (let time = 1; time <= 2; time++)
-      expect(complete(db)).toThrow('this handle is in no transaction. Run BEGIN on it first');
+      expect(complete(db)).toThrow('this handle is not in a transaction. Run BEGIN on it first');
     db.exec('BEGIN');
   });
 
@@ -264,7 +266,7 @@ describe('completeIn on a handle', () => {
     'refuses a client that replies with %p in place of rows',
     (reply) => {
       expect(complete(handle(same, () => reply))).toThrow(
-        'completeIn: the client of the transaction gave no rows.',
+        'completeIn: the client of the transaction returned no rows.',
       );
     },
   );

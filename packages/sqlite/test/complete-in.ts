@@ -19,7 +19,7 @@ export function onHandle(client: Client, file: string): Transactions {
   const root = client.open(file);
   return {
     client: root,
-    mistake: 'this handle is in no transaction. Run BEGIN on it first',
+    mistake: 'this handle is not in a transaction. Run BEGIN on it first',
     async transact(work) {
       const handle = client.open(file);
       handle.exec('PRAGMA busy_timeout = 20');
@@ -124,7 +124,7 @@ export function completeInTests(
       });
       await expect(transaction).rejects.toMatchObject({
         code: 'invalid-options',
-        message: expect.stringMatching(/another database .*exactly-once\.html#your-own-database$/),
+        message: expect.stringMatching(/does not contain .*exactly-once\.html#your-own-database$/),
       });
       expect(await opened.store.complete(prefix, 'token')).toBe(true);
     }

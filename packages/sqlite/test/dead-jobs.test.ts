@@ -57,9 +57,7 @@ describe('dead jobs', () => {
     start(() => undefined, { deadLetter: (letter) => void letters.push(letter) });
     await isDead();
     expect(test.runs).toEqual([]);
-    expect(String(letters[0]!.error)).toContain(
-      'Its process died in each of the last attempts (4)',
-    );
+    expect(String(letters[0]!.error)).toContain('Its process died in each of the last 4 runs');
     await deadJobs().requeue('1');
     await waitFor(async () => (await test.queue.stats()).done === 1);
     expect(test.runs).toEqual(['call-1 6']);

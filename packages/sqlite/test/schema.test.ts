@@ -65,7 +65,7 @@ describe('the tables', () => {
     await queue.ping();
     test.db.exec('UPDATE call_webhooks_schema SET version = 2');
     const newer =
-      /^The tables call_webhooks_\* were made by a newer version of @call-webhooks\/sqlite: theirs is 2, and this process knows 1\. Update this process\. See .*stores\.html#sqlite$/;
+      /^The tables call_webhooks_\* were created by a newer release of @call-webhooks\/sqlite: they have version 2, and this process knows version 1\. Update this process\. See .*stores\.html#sqlite$/;
     await expect(store.admit({ ...claim, replayUntil: Date.now() })).rejects.toThrow(newer);
     await expect(queue.enqueue(queuedCall('call-1'))).rejects.toThrow(newer);
     await expect(sqliteDeadLetters(test.db).count()).rejects.toThrow(newer);
@@ -77,7 +77,7 @@ describe('the tables', () => {
     await migrate(test.db);
     test.db.exec('DROP TABLE call_webhooks_log_rows');
     const advice =
-      /^The tables call_webhooks_\* were made by a version that was not released.* drop these tables/;
+      /^The tables call_webhooks_\* were created by an unreleased version.* drop these tables/;
     await expect(migrate(test.db)).rejects.toThrow(advice);
     await expect(admit()).rejects.toThrow(advice);
   });

@@ -65,7 +65,7 @@ function exchange(socket: Duplex, request: Uint8Array): Promise<RawResponse> {
       const response = parser.response(isAtEnd);
       if (response) resolve(response);
       else if (isAtEnd)
-        reject(new Error('The connection was closed before the response was there.'));
+        reject(new Error('The connection was closed before the response had arrived.'));
     };
     socket
       .on('error', reject)

@@ -86,7 +86,7 @@ export async function call(
   if (fetch) return throughFetch(fetch);
   if (isPromise(target)) throw wrong(caller, 'the target is a promise: await it.');
   const name = target.constructor.name;
-  throw wrong(caller, `the target is an object that takes no requests (${name}). ${WHAT}`);
+  throw wrong(caller, `the target is an object that cannot take requests (${name}). ${WHAT}`);
 }
 
 const started = new WeakMap<object, unknown>();
@@ -107,6 +107,6 @@ async function fetchExchange(
   if (response instanceof Response) return { status: response.status, body: await response.text() };
   throw wrong(
     caller,
-    `the function returned ${describe(response)} and no Response. If it is for node:http, pass { as: 'node' }.`,
+    `the function returned ${describe(response)} instead of a Response. If it is for node:http, pass { as: 'node' }.`,
   );
 }

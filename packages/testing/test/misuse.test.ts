@@ -43,8 +43,12 @@ describe('misuse', () => {
       ['a URL', 'http://localhost:3000/hook', 'send what signedRequest\\(\\) returns'],
       ['a URL object', new URL('http://localhost:3000/hook'), 'no port is opened'],
       ['a promise of an app', Promise.resolve(express()), 'the target is a promise: await it'],
-      ['options', { secret, on: {} }, 'takes no requests \\(Object\\). Pass an app'],
-      ['a function of nothing', () => undefined, "returned undefined and no Response.*as: 'node'"],
+      ['options', { secret, on: {} }, 'cannot take requests \\(Object\\). Pass an app'],
+      [
+        'a function of nothing',
+        () => undefined,
+        "returned undefined instead of a Response.*as: 'node'",
+      ],
     ])('%s', async (_name, target, message) => {
       await expect(deliver(target as Target, callCompleted())).rejects.toEqual(fix(message));
     });

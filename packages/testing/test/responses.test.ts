@@ -45,7 +45,7 @@ describe('deliver takes a response', () => {
     const listener = (request: IncomingMessage, _response: ServerResponse) =>
       void request.socket.destroy();
     const delivery = deliver(listener, callCompleted());
-    await expect(delivery).rejects.toThrow('closed before the response was there');
+    await expect(delivery).rejects.toThrow('closed before the response had arrived');
   });
 
   it('of a path as it was given, with other characters percent-encoded', async () => {

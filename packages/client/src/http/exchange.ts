@@ -132,7 +132,7 @@ function checkedResponse(answer: unknown): Response {
   const problem = problemOf(answer);
   if (problem === undefined) return answer as Response;
   throw new ConfigurationError(
-    `fetch returned ${problem}. Pass a fetch that returns a Response as the global one does, or none`,
+    `fetch returned ${problem}. Pass a fetch that returns a Response as the global one does, or leave out fetch`,
   );
 }
 

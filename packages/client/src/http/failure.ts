@@ -88,7 +88,7 @@ export function proxyNote(url: URL): string {
   const shown = proxy?.host ? `${proxy.protocol}//${proxy.host}` : '(not a URL)';
   const named = `. ${variable} names the proxy ${shown}`;
   if (usesProxies())
-    return `${named}, which got the request: check that it runs and lets ${hostname} through, or add ${hostname} to NO_PROXY`;
+    return `${named}, which received the request: check that the proxy is running and allows ${hostname}, or add ${hostname} to NO_PROXY`;
   if (isLoopback(url)) return '';
   return `${named}, but Node's fetch ignores it: start Node (22.21, 24 or later) with NODE_USE_ENV_PROXY=1, or pass a fetch that uses it, such as undici's with EnvHttpProxyAgent`;
 }

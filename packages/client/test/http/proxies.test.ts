@@ -78,8 +78,8 @@ describe('behind a proxy', () => {
     process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
     useProxies();
     const note = proxyNote(new URL('https://api.example.com/v1/events'));
-    expect(note).toContain('http://proxy.example:3128, which got the request');
-    expect(note).toContain('lets api.example.com through');
+    expect(note).toContain('http://proxy.example:3128, which received the request');
+    expect(note).toContain('allows api.example.com');
   });
 
   test('a request to this machine says how to keep it away from the proxy', async () => {

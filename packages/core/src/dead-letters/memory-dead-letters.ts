@@ -86,7 +86,9 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
 
   function checkRoom(): void {
     if (kept.size >= maxLetters)
-      throw new Error(`memoryDeadLetters is full: it has ${String(maxLetters)} letters.`);
+      throw new Error(
+        `memoryDeadLetters is full: it already has ${String(maxLetters)} letters. Redrive or remove some, or raise maxLetters.`,
+      );
   }
 
   const letters: DeadLetters = {

@@ -157,7 +157,7 @@ class Removal {
     const { text, err } = loggedError(error);
     this.#log.warn(
       { err, docs: DOCS },
-      `call-webhooks: expired ${this.#name} could not be removed, and will be tried again in a minute: ${text}`,
+      `call-webhooks: expired ${this.#name} could not be removed. The next attempt follows in a minute: ${text}`,
     );
   }
 }

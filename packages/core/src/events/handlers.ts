@@ -39,7 +39,7 @@ const wrap =
     const handler: { running?: Promise<unknown>; isRefused?: boolean } = {};
     const run = () => {
       handler.running ??= new Promise((resolve) => {
-        if (handler.isRefused) throw new Error(`${NOT_CALLED} It is too late now.`);
+        if (handler.isRefused) throw new Error(`${NOT_CALLED} It cannot run any more.`);
         resolve(inner(event, context));
       });
       handler.running.catch(() => undefined); // it is awaited below

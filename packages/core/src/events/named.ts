@@ -39,12 +39,12 @@ export function namedHandlers(given: {
     );
   if (handlers.size === 0)
     throw invalidOptions(
-      `on: it has no handler, so every event would be ignored. It was asked for the properties ${known.join(', ')}. If the handlers are in a Map, pass Object.fromEntries(map). If they are in another file, check that its export is not empty. If there are none yet, leave out on.`,
+      `on: it contains no handler, so every event would be ignored. The receiver looked for the properties ${known.join(', ')}. If the handlers are in a Map, pass Object.fromEntries(map). If they are in another file, check that its export is not empty. If you have no handlers yet, leave out on.`,
     );
   return { handlers, schemas };
 }
 
-export const HANDLER_EXPECTED = 'expected a function that is no generator';
+export const HANDLER_EXPECTED = 'expected a function that is not a generator';
 
 /** Calling a generator function runs nothing of it: its events would be acknowledged and lost. */
 export const isHandler = (value: unknown): boolean =>
@@ -65,7 +65,7 @@ function schemasOf(events: object): Map<string, StandardSchema> {
     throw invalidOptions(`events: "${twice}" is already an event of the service.`);
   if (schemas.size === 0 && !isPlain(events))
     throw invalidOptions(
-      'events: it has no schema. Pass an object with a schema for each event name; of a Map, pass Object.fromEntries(map).',
+      'events: it contains no schema. Pass an object with a schema for each event name. If the schemas are in a Map, pass Object.fromEntries(map).',
     );
   return schemas;
 }

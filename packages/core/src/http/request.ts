@@ -35,7 +35,7 @@ export function truncated(headers: HeadersLike, body: Uint8Array): WebhookError 
   const sent = Number(headerValue(headers, 'content-length'));
   if (!(sent > body.length)) return undefined; // without the header it is NaN
   return incomplete(
-    `content-length is ${String(sent)} bytes, but only ${String(body.length)} got here. Something in front of the receiver cuts off bodies, as Next's proxy.ts does beyond its limit`,
+    `content-length is ${String(sent)} bytes, but only ${String(body.length)} arrived. Something in front of the receiver truncates bodies, as Next's proxy.ts does beyond its limit`,
   );
 }
 
@@ -121,7 +121,7 @@ export function unreadable(error: unknown): WebhookError {
   if (!isTooLarge(error)) return incomplete(describeError(error));
   return new WebhookError(
     'body-too-large',
-    `The host refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
+    `The hosting platform refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
   );
 }
 
@@ -136,7 +136,7 @@ function isTooLarge(error: unknown): boolean {
 }
 
 export const bodyTimedOut = (timeout: number) =>
-  incomplete(`bodyTimeout, ${String(timeout)} ms, is over`);
+  incomplete(`bodyTimeout (${String(timeout)} ms) passed first`);
 
 /**
  * What the option `tenant` sees of a request. It is the same in every framework. Nothing of it is

@@ -58,7 +58,7 @@ const OF_SERVERS: readonly Kind[] = [
   ],
   [
     (given) => isFetchRequest(read(given, 'request')),
-    'a context that has a Request, as those of SvelteKit, Astro, React Router and Elysia',
+    'a context that has a Request, such as that of SvelteKit, Astro, React Router or Elysia',
     'In SvelteKit, use callWebhooks of @call-webhooks/adapters/sveltekit. Elsewhere, use createWebHandler of @call-webhooks/core/web, and call it with the request of the context: ({ request }) => hook(request).',
   ],
   [

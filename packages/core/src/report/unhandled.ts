@@ -16,7 +16,7 @@ export class UnhandledNames {
     const what = name === undefined ? 'a payload without eventName' : `the event "${name}"`;
     const where = name === undefined ? 'Set custom' : 'Add a handler to on';
     const more = this.#told.size === MAX_NAMES ? ' Further names are not logged.' : '';
-    const message = `call-webhooks: There is no handler for ${what}: it is acknowledged with the outcome ignored, and dropped. ${where}, or onUnhandled for all that have none, or stop the rule from sending it. This is logged once for each event name.${more}`;
+    const message = `call-webhooks: There is no handler for ${what}: it is acknowledged with the outcome ignored, and dropped. ${where}, set onUnhandled for all events without a handler, or stop the rule from sending it. This is logged once for each event name.${more}`;
     return { docs: docsUrl('outcomes.md#ignored'), message };
   }
 }

@@ -269,18 +269,18 @@ export class TenantKeys {
         keySource: {
           current: () => Promise.resolve(this.#keysOfNobody()),
           refresh: () => Promise.resolve(undefined),
-          mismatch: 'The request names no tenant, or what it names can be no name of a tenant.',
+          mismatch: 'The request names no tenant, or a name that no tenant can have.',
         },
       };
     discard(name);
-    return this.#failed(new TypeError('It must return a text, or undefined, at once.'));
+    return this.#failed(new TypeError('It must return a string or undefined, and no promise.'));
   }
 
   #failed(error: unknown): RequestKeys {
     const failure =
       this.#reports.pass() === undefined
-        ? failedAgain('tenant')
-        : withOrigin(redactedError('secret-unavailable', 'tenant failed: ', error), {
+        ? failedAgain('The option tenant')
+        : withOrigin(redactedError('secret-unavailable', 'The option tenant failed: ', error), {
             source: 'hook',
             error,
           });

@@ -9,7 +9,7 @@ const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
 const FIX = 'Copy the whole secret from where the webhook action was created or rotated.';
 const ONLY =
-  'Remove everything except whsec_ and the base64 text after it, such as quotation marks or the name of a variable, and separate several secrets with commas.';
+  'Keep only whsec_ and the base64 text after it: remove quotation marks, for example, or the name of a variable. Separate several secrets with commas.';
 
 // Not `\s`: a no-break space or a byte order mark is named instead, since nobody sees it.
 const SEPARATORS = /[ \t\r\n\f\v,]+/;
@@ -179,7 +179,7 @@ function checkedItem(item: unknown, where: string): CheckedSecrets {
   if (LIKE_A_FINGERPRINT.test(id)) {
     throw new WebhookError(
       'invalid-secret',
-      `A named secret cannot be called "${id}": secrets without a name are called so, by their fingerprints, and two would have one name. Call it otherwise.`,
+      `A named secret cannot be called "${id}": secrets without an id are named like this, by their fingerprints. Choose another id.`,
     );
   }
   const keys = preparedText(secret, ` "${redactName(id)}"${where}`);
@@ -278,9 +278,9 @@ function problemWith(text: string): string | undefined {
   const base64 = text.slice(PREFIX.length);
   if (base64 === '') return `has nothing after ${PREFIX}.`;
   if (base64.includes(PREFIX))
-    return 'is followed by another one. Separate them by a comma or white space.';
+    return 'is followed by another secret. Separate them with a comma or white space.';
   if (/^[\w-]+={0,2}$/.test(base64) && /[-_]/.test(base64))
-    return `is base64url after ${PREFIX}, not base64: it has - or _ in place of + or /.`;
+    return `is base64url after ${PREFIX}, not base64: it has - or _ instead of + or /.`;
   const unpadded = base64.replace(/=+$/, '').length;
   const padding = base64.length - unpadded;
   const isWhole = padding <= 2 && unpadded % 4 !== 1 && (padding === 0 || base64.length % 4 === 0);
@@ -314,7 +314,7 @@ function notText(value: unknown, where: string): WebhookError {
       'Pass one function as secret, instead of a list; it may return several secrets.',
     );
   const kind = value === null ? 'null' : `a value of the type ${typeof value}`;
-  return invalid(where, `is not a text but ${kind}.`);
+  return invalid(where, `is not a string but ${kind}.`);
 }
 
 const invalid = (where: string, problem: string, fix = FIX) =>

@@ -90,7 +90,7 @@ const ONE_EACH = 'each webhook action has its own, and so has the recording webh
 /** The body is not verified, so it can't tell which action sent it. */
 const hintFor = (source: KeySource, verified: string | undefined): string =>
   source.verified && verified === undefined
-    ? `No delivery was verified since the start, so the secret of this action may be missing: ${ONE_EACH}. Otherwise, check that nothing modifies the body.`
+    ? `No delivery has been verified since the start, so the secret of this action may be missing: ${ONE_EACH}. Otherwise, check that nothing modifies the body.`
     : `${verified === undefined ? '' : `Last verified delivery: ${verified}. `}If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
 
 /**

@@ -142,14 +142,14 @@ export class OutcomeWriter {
       const appended = Promise.resolve(this.#log.append({ ...batch, process: this.#process() }));
       const taken = await deadlines.withTimeout(timeoutMs, appended);
       const { refused } = Object(taken) as { refused?: unknown };
-      if (refused !== undefined) this.#warn('refused a batch, which is dropped', refused);
+      if (refused !== undefined) this.#warn('could not store a batch, which is lost', refused);
       if (this.#unwritten === batch) this.#unwritten = undefined;
       this.#failures = 0;
       if (!this.#tally.isEmpty && !this.#timer) this.#setTimer();
     } catch (error) {
       this.#failures += 1;
       this.#setTimer();
-      this.#warn('was not written and will be tried again', error);
+      this.#warn('could not be written and will be tried again', error);
     }
   }
 
@@ -189,7 +189,7 @@ export class OutcomeWriter {
     const { text, err } = loggedError(error, redact);
     safeLogger(logger).warn(
       { ...(suppressed > 0 && { suppressed }), err, docs: docsUrl('outcome-log.md') },
-      `call-webhooks: the outcome log ${what}; deliveries go on: ${text}`,
+      `call-webhooks: the outcome log ${what}; deliveries are not affected: ${text}`,
     );
   }
 }

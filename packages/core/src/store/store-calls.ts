@@ -43,7 +43,7 @@ export class StoreCalls {
   completeIn(tx: unknown, key: string, token: string): boolean | Promise<boolean> {
     if (this.#store.completeIn) return this.#store.completeIn(tx, key, token);
     throw invalidOptions(
-      'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
+      'completeIn: this store is not in a database whose transactions you could use. Use postgresStore, mysqlStore or sqliteStore, or pass context.key to the other system.',
       { docs: docsUrl('exactly-once.md#your-own-database') },
     );
   }

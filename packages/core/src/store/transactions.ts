@@ -49,7 +49,7 @@ export class Transactions {
     this.called = true;
     if (!this.#target)
       throw invalidOptions(
-        'completeIn: this queue is in no database that a transaction of yours could reach. Use pgBossQueue or sqliteQueue, or context.key.',
+        'completeIn: this queue is not in a database whose transactions you could use. Use pgBossQueue or sqliteQueue, or pass context.key to the other system.',
         { docs: docsUrl('exactly-once.md#workers') },
       );
     const answer = this.#target.completeIn(tx);
@@ -88,7 +88,7 @@ export class Transactions {
   #tooLate(): WebhookError {
     const refusal = new WebhookError(
       'handler-failed',
-      'completeIn: the handler has ended. Await the transaction in the handler.',
+      'completeIn: the handler has already ended. Await the transaction in the handler.',
       { docs: docsUrl('exactly-once.md#your-own-database') },
     );
     this.#lateCall ??= refusal;

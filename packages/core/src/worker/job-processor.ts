@@ -234,7 +234,9 @@ export function createJobProcessor<
           if (transaction && transactions.mayBeDone && (await isCompleted(transaction)))
             return true;
           if (!transactions.leaseLost) return false;
-          throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
+          throw new UnsettledRun(
+            'The job was lost while its handler ran, so another worker may run it.',
+          );
         },
         isLate: () => false,
       },
@@ -317,7 +319,7 @@ async function isCompleted(transaction: JobTransaction): Promise<boolean> {
     return await transaction.isCompleted();
   } catch (cause) {
     throw new UnsettledRun(
-      'The queue could not be asked whether the transaction of completeIn was committed.',
+      'The queue did not say whether the transaction of completeIn was committed.',
       { cause },
     );
   }

@@ -118,7 +118,7 @@ export class LeasedJobRun implements PolledJob {
             answer = await transaction.isCompleted();
           };
           await this.#repeat(ask, Infinity, stop);
-          if (answer === undefined) throw new Error('The worker was stopped meanwhile.');
+          if (answer === undefined) throw new Error('The worker was stopped in the meantime.');
           return (this.#isCompleted = answer);
         },
       }
@@ -175,7 +175,7 @@ export class LeasedJobRun implements PolledJob {
         isLogged = true;
         this.#log.warn(
           failed,
-          `call-webhooks: the queue refuses the result of a job: ${reason} It is written again until the queue takes it or the worker stops.`,
+          `call-webhooks: the queue did not accept the result of a job: ${reason} The worker tries again until the queue accepts it or the worker stops.`,
         );
       }
       await sleep(Math.min(delay, MAX_DELAY_MS, until - performance.now()), stop);
@@ -183,7 +183,7 @@ export class LeasedJobRun implements PolledJob {
     if (isLogged)
       this.#log.warn(
         failed,
-        `call-webhooks: the queue never took the result of a job: ${reason} The job runs again.`,
+        `call-webhooks: the queue never accepted the result of a job: ${reason} The job will run again.`,
       );
   }
 }

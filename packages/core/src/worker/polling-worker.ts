@@ -212,5 +212,5 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
 const noAnswer = (ms: number) =>
   new Error(
-    `The engine has not answered a poll for ${String(Math.round(ms / 1_000))} s. Its connection may be dead.`,
+    `The queue has not answered a poll for ${String(Math.round(ms / 1_000))} s. Its connection may be dead.`,
   );

@@ -95,7 +95,7 @@ describe('handlers that nobody can find', () => {
     ['an empty object', {}, 'so every event would be ignored'],
     ['undefined handlers', { 'call:started': undefined }, 'so every event would be ignored'],
     ['a list', [() => undefined], 'there is no event "0"'],
-    ['an instance without events', new Date(), 'asked for the properties call:started'],
+    ['an instance without events', new Date(), 'looked for the properties call:started'],
     [
       'methods of other names',
       new (class Other {
@@ -129,7 +129,7 @@ describe('handlers that nobody can find', () => {
     [
       'a generator',
       { *'call:started'() {} },
-      'on.call:started: expected a function that is no generator',
+      'on.call:started: expected a function that is not a generator',
     ],
     [
       'an async generator',
@@ -171,7 +171,7 @@ describe('schemas', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['a Map', new Map(Object.entries(events)), 'events: it has no schema'],
+    ['a Map', new Map(Object.entries(events)), 'events: it contains no schema'],
     ['no schemas', { 'crm:voicemail': {} }, 'events.crm:voicemail: expected a schema'],
     ['an event of the service', { 'call:started': z.object({}) }, 'already an event of the'],
   ])('are refused at start-up: %s', (_what, schemas, message) => {

@@ -295,7 +295,7 @@ describe('around', () => {
       on: { 'call:started': handle },
     });
     expect(await send(STARTED)).toBe('handler-failed');
-    await expect(late?.()).rejects.toThrow('It is too late now');
+    await expect(late?.()).rejects.toThrow('It cannot run any more');
     expect(handle).not.toHaveBeenCalled();
   });
 

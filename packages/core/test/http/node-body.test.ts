@@ -261,7 +261,7 @@ describe('bodies of fetch', () => {
       );
       const silent = post(new ReadableStream());
       await expect(readWebBody(silent, { bodyLimit: 10, bodyTimeout: 1 })).rejects.toThrow(
-        'bodyTimeout, 1 ms, is over',
+        'bodyTimeout (1 ms) passed first',
       );
     });
   });

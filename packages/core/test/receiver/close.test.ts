@@ -172,7 +172,7 @@ describe('close() beside slow handlers and stores', () => {
     await closing;
     admitted.resolve();
     expect(await sent).toBe('shutting-down');
-    expect(outcomes[0]?.error?.message).toContain('closed before the delivery was done');
+    expect(outcomes[0]?.error?.message).toContain('closed before the handler had finished');
     expect(signals).toEqual([]);
   });
 

@@ -148,7 +148,7 @@ describe('context.completeIn', () => {
     expect(await inMemory.send(STARTED)).toBe('handler-failed');
     expect(errors.map(({ code }) => code)).toEqual(['handler-failed', 'invalid-options']);
     expect(errors[0]?.message).toContain('has no key');
-    expect(errors[1]?.message).toContain('postgresStore or sqliteStore');
+    expect(errors[1]?.message).toContain('Use postgresStore, mysqlStore or sqliteStore');
     for (const { message } of errors)
       expect(message).toMatch(/exactly-once\.html#your-own-database$/);
   });

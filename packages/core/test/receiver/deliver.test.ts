@@ -245,7 +245,9 @@ describe('deliver: limits and odd inputs', () => {
     expect(signals[0]?.aborted).toBe(false);
     controller.abort();
     expect((await aborted).outcome).toBe('handler-failed');
-    expect((signals[0]?.reason as Error).message).toContain('The caller of deliver() aborted it.');
+    expect((signals[0]?.reason as Error).message).toContain(
+      'The caller of deliver() aborted the run.',
+    );
     const alreadyAborted = receiver.deliver(STARTED, { signal: controller.signal });
     expect((await alreadyAborted).outcome).toBe('handler-failed');
 
@@ -338,7 +340,7 @@ describe('deliver: limits and odd inputs', () => {
     const without = createTestReceiver({ store: old, on: { 'call:started': () => undefined } });
     await expect(without.receiver.deliver(STARTED)).rejects.toMatchObject({
       code: 'invalid-options',
-      message: expect.stringContaining('the store has no reopen()'),
+      message: expect.stringContaining('it has no reopen()'),
     });
     const reconciled = await without.receiver.deliver(STARTED, { source: 'reconcile' });
     expect(reconciled.outcome).toBe('handled');

@@ -14,7 +14,7 @@ import {
 
 const FOREIGN = generateSecret();
 const MISSING = 'its secret may be missing: each webhook action has its own';
-const NOTHING_YET = 'No delivery was verified since the start';
+const NOTHING_YET = 'No delivery has been verified since the start';
 
 /** The lines that deliveries with these secrets cause, of a receiver that has others. */
 async function linesOf(options: Pick<ReceiverOptions, 'secret'>, ...signers: string[]) {

@@ -251,8 +251,8 @@ describe('tenants that are unknown, or refused', () => {
     );
 
     it.each<[string, unknown, string]>([
-      ['a number', () => 7, 'TypeError: It must return a text, or undefined, at once.'],
-      ['a promise', () => Promise.reject(new Error('late')), 'TypeError: It must return a text'],
+      ['a number', () => 7, 'TypeError: It must return a string or undefined, and no promise.'],
+      ['a promise', () => Promise.reject(new Error('late')), 'TypeError: It must return a string'],
       [
         'an error',
         () => {

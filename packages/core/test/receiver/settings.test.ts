@@ -68,14 +68,14 @@ describe('the options of a receiver', () => {
     ["bodyLimit: expected a number of bytes, or a text such as '1mb'", { bodyLimit: 'large' }],
     ["redact: expected 'standard', 'off' or a function", { redact: 'loud' }],
     ['oneAtATime: expected true or a function', { oneAtATime: 'yes' }],
-    ['onUnhandled: expected a function that is no generator', { onUnhandled: function* () {} }],
+    ['onUnhandled: expected a function that is not a generator', { onUnhandled: function* () {} }],
     ['around: expected a function or a list of functions', { around: 'all' }],
     ["headerPrefix: expected a prefix such as 'X-Service', or {", { headerPrefix: { id: 'a' } }],
-    ['no effect on the workers of a queue', { oneAtATime: true, queue: { enqueue() {} } }],
+    ['no effect on queue workers', { oneAtATime: true, queue: { enqueue() {} } }],
     ['no effect with queue', { maxAttempts: 5, queue: { enqueue() {} } }],
     ['there is no option "maxRuns"', { maxRuns: 5 }],
-    ['secret: with tenant, expected a function', { tenant: () => 'a' }],
-    ['maxInFlightPerTenant: it needs tenant', { maxInFlightPerTenant: 1 }],
+    ['secret: since tenant is set, expected a function', { tenant: () => 'a' }],
+    ['maxInFlightPerTenant: it has no effect without tenant', { maxInFlightPerTenant: 1 }],
   ])('say what is expected: %s', (message, options) => {
     expect(make(options)).toThrow(
       expect.objectContaining({

@@ -89,6 +89,8 @@ describe('the limit of a tenant', () => {
 
   it('needs tenants', () => {
     const options = { secret: secretOf('a'), tenant: undefined, maxInFlightPerTenant: 5 };
-    expect(() => createTenantsReceiver(options)).toThrow('maxInFlightPerTenant: it needs tenant');
+    expect(() => createTenantsReceiver(options)).toThrow(
+      'maxInFlightPerTenant: it has no effect without tenant',
+    );
   });
 });

@@ -214,7 +214,7 @@ describe('the outcome log of a receiver', () => {
     expect(logger.entries).toHaveLength(1); // of three within 10 s
     expect(logger.entries[0]).toMatchObject({ level: 'warn' });
     expect(logger.entries[0]!.message).toMatch(
-      /^call-webhooks: the outcome log was not written .* deliveries go on: Error: no answer from 10\.0\.0\.1/,
+      /^call-webhooks: the outcome log could not be written .* deliveries are not affected: Error: no answer from 10\.0\.0\.1/,
     );
     expect(logger.all.join()).not.toContain('hunter2');
   });

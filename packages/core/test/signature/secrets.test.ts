@@ -96,9 +96,9 @@ describe('a text with several secrets', () => {
 describe('a secret that is not usable is refused, and the message says why', () => {
   it.each([
     ['undefined', undefined, 'is undefined. Is the environment variable set?'],
-    ['null', null, 'is not a text but null'],
-    ['a number', 42, 'is not a text but a value of the type number'],
-    ['an object', {}, 'is not a text but a value of the type object'],
+    ['null', null, 'is not a string but null'],
+    ['a number', 42, 'is not a string but a value of the type number'],
+    ['an object', {}, 'is not a string but a value of the type object'],
     [
       'bytes',
       Buffer.from(SECRET),
@@ -132,7 +132,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
     ['base64url with -', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'is base64url'],
     ['base64url with _', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7oD', 'is base64url'],
     ['base64url with padding', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7-7_w==', 'is base64url'],
-    ['two in one', SECRET + OTHER, 'is followed by another one'],
+    ['two in one', SECRET + OTHER, 'is followed by another secret'],
     ['a semicolon between two', `${SECRET};${OTHER}`, 'contains the character U+003B (;)'],
     ['a semicolon after it', `${SECRET};`, 'contains the character U+003B (;)'],
     ['truncated', SECRET.slice(0, -3), 'truncated'],
@@ -144,7 +144,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
     ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
     ['undefined in a list', [SECRET, undefined], 'at position 2 of the list is undefined'],
     ['an empty text in a list', ['', SECRET], 'at position 1 of the list is empty'],
-    ['null in a list', [SECRET, null], 'at position 2 of the list is not a text but null'],
+    ['null in a list', [SECRET, null], 'at position 2 of the list is not a string but null'],
     ['a bad one in a list', [SECRET, 'nope'], 'at position 2 of the list does not start with'],
     ['a bad one in a text', `${SECRET},nope`, '(number 2 in its text) does not start with'],
   ])('%s', (_name, secret, message) => {
@@ -177,7 +177,7 @@ describe('a secret that is not usable is refused, and the message says why', () 
     for (const secret of [text, [text], [{ id: 'a', secret: text }]]) {
       const said = refused(secret);
       expect(said).toContain(message);
-      expect(said).toContain('Remove everything except whsec_ and the base64 text after it');
+      expect(said).toContain('Keep only whsec_ and the base64 text after it');
       for (const one of [SECRET, OTHER]) expect(said).not.toContain(one.slice(8, 20));
     }
   });

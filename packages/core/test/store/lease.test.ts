@@ -277,7 +277,7 @@ describe('dead letters in memory', () => {
     await deadLetters.put(first);
     await deadLetters.put(deadLetter());
     await expect(deadLetters.put(deadLetter())).rejects.toThrow(
-      'memoryDeadLetters is full: it has 2',
+      'memoryDeadLetters is full: it already has 2',
     );
     await deadLetters.put(first);
     const { letters } = await deadLetters.list();
@@ -332,7 +332,7 @@ describe('a query of dead letters', () => {
     [{ reason: 'handler-failed twice' }, "reason: expected 'handler-failed'"],
     [{ tenant: '' }, 'tenant: expected the name of a tenant, 1 to 128 characters'],
     [{ tenant: 'x'.repeat(129) }, 'tenant: expected the name of a tenant'],
-    [{ cursor: 'x' }, 'This cursor is not one that this list gave'],
+    [{ cursor: 'x' }, 'This list never returned such a cursor'],
     [{ limits: 1 }, 'Invalid options of list'],
   ])('refuses %j, and says what it expects', (query, message) => {
     expect(() => checkDeadLetterQuery(query as DeadLetterQuery)).toThrow(message);

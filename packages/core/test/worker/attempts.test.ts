@@ -181,7 +181,7 @@ describe('a result that the queue refuses', () => {
     const { times, done, lines, log } = writing({ refusesUntil: 60_000 });
     await jest.advanceTimersByTimeAsync(50_000);
     const refusal =
-      'warn call-webhooks: the queue refuses the result of a job: Error: no connection, said [redacted]. It is written again until the queue takes it or the worker stops.';
+      'warn call-webhooks: the queue did not accept the result of a job: Error: no connection, said [redacted]. The worker tries again until the queue accepts it or the worker stops.';
     expect(lines()).toEqual([refusal]);
     await jest.advanceTimersByTimeAsync(20_000);
     await done;
@@ -201,7 +201,7 @@ describe('a result that the queue refuses', () => {
     await done;
     expect(times).toHaveLength(before + 1);
     expect(lines()).toHaveLength(2);
-    expect(lines()[1]).toMatch(/^warn .* never took the result .* The job runs again\.$/);
+    expect(lines()[1]).toMatch(/^warn .* never accepted the result .* The job will run again\.$/);
     expect(jest.getTimerCount()).toBe(0);
   });
 
@@ -264,7 +264,7 @@ describe('completeIn in a worker', () => {
     });
     expect(await process(DELIVERY)).toMatchObject({ status: 'retry' });
     expect(error).toMatchObject({ code: 'invalid-options' });
-    expect(String(error)).toContain('pgBossQueue or sqliteQueue, or context.key');
+    expect(String(error)).toContain('Use pgBossQueue or sqliteQueue, or pass context.key');
   });
 
   it.each<[string, boolean]>([

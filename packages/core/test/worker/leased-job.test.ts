@@ -227,7 +227,7 @@ describe('transactions and leases', () => {
       );
       await done;
       expect(written).toEqual([
-        'retry: The handler failed: UnsettledRun: The job was lost while its handler ran: it may run elsewhere.',
+        'retry: The handler failed: UnsettledRun: The job was lost while its handler ran, so another worker may run it.',
       ]);
     });
 
@@ -245,7 +245,7 @@ describe('transactions and leases', () => {
       stop.abort();
       await done;
       expect(written).toEqual([
-        'retry: The handler failed: UnsettledRun: The queue could not be asked whether the transaction of completeIn was committed.; cause: Error: The worker was stopped meanwhile.',
+        'retry: The handler failed: UnsettledRun: The queue did not say whether the transaction of completeIn was committed.; cause: Error: The worker was stopped in the meantime.',
       ]);
     });
   });

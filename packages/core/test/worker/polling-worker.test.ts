@@ -70,7 +70,7 @@ describe('startPollingWorker', () => {
     expect(seen.length).toBeGreaterThan(5); // three jobs and some polls
   });
 
-  it('tells of an answer that is none, and goes on', async () => {
+  it('tells of an unexpected answer, and goes on', async () => {
     const errors: unknown[] = [];
     let asked = 0;
     const worker = startPollingWorker({

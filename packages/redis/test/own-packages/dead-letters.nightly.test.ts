@@ -76,7 +76,7 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     await waitFor(() => warned.lines.length > 0);
     await test.admin.config('SET', 'maxmemory-policy', 'noeviction');
     expect(warned.lines.join()).toContain(
-      'drops any keys when its memory is full, and has appendonly no',
+      'drops keys when its memory is full, and has appendonly set to no',
     );
   });
 });

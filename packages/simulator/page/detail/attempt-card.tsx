@@ -51,7 +51,7 @@ export function AttemptCard({ attempt, opens }: CardProps) {
 
 function resultText({ kind, response, result, droppedResponse }: Attempt): string {
   if (kind === 'replay')
-    return 'Somebody sent the captured request again. The response changes nothing.';
+    return 'The same request was sent again, as an attacker would do. Its response changes nothing.';
   if (!response || !result) return 'The receiver is handling the request.';
   if (result.next === 'acknowledged')
     return 'Any 2xx in time acknowledges the event. The service ignores the response body.';

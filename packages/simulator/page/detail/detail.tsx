@@ -113,7 +113,7 @@ const edit = ({ _id, body }: WebhookEventView): void =>
         rows={12}
         required
         defaultValue={JSON.stringify(JSON.parse(body), null, 2)}
-        hint="JSON. It is sent as it is here."
+        hint="The body must be valid JSON. It is sent exactly as you write it."
       />
     ),
     run: (form) => resend(_id, fieldValue(form, 'body')),
@@ -200,7 +200,7 @@ function Properties({ event }: PartProps) {
           `${rule?.name ?? ruleName ?? ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`,
         ],
         ['Created', <Time at={createdAt} />],
-        ['Id', <code>{_id}</code>],
+        ['ID', <code>{_id}</code>],
         [
           'Copy of',
           copyOf !== undefined && (
@@ -241,14 +241,14 @@ function explained({ outcome, response, result }: Last) {
     return {
       name: 'timed out',
       when: 'The receiver did not respond in time.',
-      fix: 'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
+      fix: 'Respond within the time limit, and move work that takes longer to a queue.',
     };
   if (response?.kind === 'connection-error') {
     const refused = response.code === 'ECONNREFUSED';
     return {
       name: response.code,
       when: refused
-        ? 'Nothing listens at the URL of the receiver.'
+        ? 'Nothing is listening at the URL of the receiver.'
         : 'The connection to the receiver failed.',
       fix: refused
         ? 'Start the receiver, or change the URL of the action.'
@@ -259,12 +259,12 @@ function explained({ outcome, response, result }: Last) {
   return response.status === 404
     ? {
         name: '404',
-        when: 'Receivers of these packages never send this status.',
+        when: 'A receiver of call-webhooks never responds 404, so something else answered the request.',
         fix: 'Compare the URL of the action with the path of the receiver.',
       }
     : {
         name: String(response.status),
-        when: 'The response names no outcome: it comes from your own code, the framework or a proxy.',
+        when: 'The response names no outcome, so it comes from your own code, the framework or a proxy.',
         fix: 'Read the response below, and the log of the receiver.',
       };
 }

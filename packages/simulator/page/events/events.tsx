@@ -100,7 +100,7 @@ function Welcome() {
         <li data-done={ready ? '' : undefined}>
           <h3>Enter the URL of your receiver</h3>
           <p class="hint">
-            It receives call:started, call:completed and call:recording-available, signed.
+            It gets call:started, call:completed and call:recording-available, each of them signed.
           </p>
           <ForwardForm primary={!ready} />
         </li>
@@ -112,7 +112,7 @@ function Welcome() {
         </li>
         <li>
           <h3>Place a call</h3>
-          <p class="hint">Its events appear here, with every attempt and response.</p>
+          <p class="hint">The events of the call appear here, with every attempt and response.</p>
           <Button
             label="Place a call"
             icon="phone"

@@ -45,7 +45,7 @@ export function Filters() {
         {(counts.failed ?? 0) > 0 && (
           <ActionButton
             label="Resend failed"
-            title="Send all failed events again that match and were not sent again before"
+            title="Resend all failed events that match the filters, except those that were already resent"
             icon="again"
             kind="ghost"
             small
@@ -59,7 +59,7 @@ export function Filters() {
         <Receivers />
         <Select
           id="event-filter"
-          label="Event"
+          label="Event name"
           value={filter.eventName ?? ''}
           options={[['', 'All events'], ...EVENTS.map((one) => [one, one] as const)]}
           onChange={(value) => narrow({ eventName: orNone(value) })}
@@ -95,7 +95,7 @@ function Search() {
       class="search"
       type="search"
       aria-label="Search the events"
-      title="A name, a number, an id, or text of a body (/)"
+      title="Search by name, number, id or text in a body (/)"
       placeholder="Name, #number, id, text"
       autocomplete="off"
       spellcheck={false}

@@ -89,7 +89,7 @@ export function OutboxPanel() {
         ))}
       </ul>
       {mails.length === 0 && (
-        <p class="none">No emails. The owner gets one when a rule is paused.</p>
+        <p class="none">No emails yet. The service sends one when it pauses a rule.</p>
       )}
       <Older count={counts.mails - mails.length} what="emails" />
     </>

@@ -15,8 +15,8 @@ export const ChaosPanel = () => (
   <>
     <h2 class="visually-hidden">Chaos</h2>
     <p class="hint">
-      The probability of each fault. The same seed gives the same faults. The last attempt of a
-      event gets only slow bodies and replays.
+      Each fault has a probability. The same seed gives the same faults. The last attempt of an
+      event gets only slow bodies and replays, so that chaos never pauses a rule.
     </p>
     <p class="hint">
       Seed: <code>{store.state.seed}</code>

@@ -38,8 +38,8 @@ export function RulesPanel() {
 }
 
 const policyText = ({ maxAttempts, retryEvery, acknowledgeWithin }: PolicyView): string =>
-  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the event is retried about every ${span(retryEvery)}, ` +
-  `up to ${String(maxAttempts)} attempts. A 404, or a failed last attempt, pauses the rule.`;
+  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the service retries about every ${span(retryEvery)}, ` +
+  `up to ${String(maxAttempts)} attempts. A 404 or a failed last attempt pauses the rule.`;
 
 function RuleCard({ rule }: { readonly rule: Rule }) {
   const paused = rule.state === 'paused';
@@ -102,12 +102,12 @@ function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Ac
         <Link label="Edit URL" run={() => openActionForm(rule, action)} />
         {rule.kind === 'rule' && <Link label="Remove URL" run={() => removeAction(rule, action)} />}
       </div>
-      {action.payload !== undefined && <p class="hint">sends a custom payload</p>}
+      {action.payload !== undefined && <p class="hint">Sends a custom payload</p>}
       {action.signed ? (
         <Secret ruleId={rule._id} actionId={action._id} />
       ) : (
         <p class="hint">
-          No secret: deliveries are not signed. Remove this action and add it again.
+          This action has no secret, so its deliveries are not signed. Remove it and add it again.
         </p>
       )}
     </li>

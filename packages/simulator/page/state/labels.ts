@@ -29,7 +29,7 @@ export const STATES: Readonly<Record<WebhookEventState, Look>> = {
 export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
   'responded-404': 'its URL responded 404 and is considered gone',
   'last-attempt-failed': 'the last attempt to deliver an event failed',
-  'by-hand': 'somebody paused it',
+  'by-hand': 'it was paused by hand',
 };
 
 export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: string]>> = {

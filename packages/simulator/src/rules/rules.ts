@@ -305,7 +305,7 @@ export class Rules {
     if (this.#simulation.settings.allowExternal || isLoopback(hostname)) return;
     throw new SimulatorError(
       'external-target',
-      `${host} is not this machine. To send events there, set allowExternal (on the command line: simulate --allow-external).`,
+      `${host} is not this machine. To send deliveries there, set allowExternal (on the command line: simulate --allow-external).`,
     );
   }
 }

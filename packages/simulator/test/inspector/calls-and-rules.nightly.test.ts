@@ -22,7 +22,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
 
     await welcome.getByRole('button', { name: 'Place a call' }).click();
     const dialog = page.getByRole('dialog', { name: 'Place a call' });
-    await dialog.getByLabel('Number called').fill('+15550199');
+    await dialog.getByLabel('Phone number').fill('+15550199');
     await dialog.getByLabel('Name of the person').fill('Ida Holm');
     await dialog.getByLabel('Duration in seconds').fill('45');
     await dialog.getByLabel('Recorded').uncheck();
@@ -103,7 +103,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     expect(simulator.rules.list()).toMatchObject([{ state: 'active' }]);
     expect(await page.locator('#paused').isVisible()).toBe(false);
     await rule.getByRole('button', { name: 'Pause' }).click();
-    await page.locator('#paused').getByText('is paused: somebody paused it').waitFor();
+    await page.locator('#paused').getByText('is paused: it was paused by hand').waitFor();
     expect(simulator.rules.list()).toMatchObject([{ state: 'paused', pauseReason: 'by-hand' }]);
   });
 

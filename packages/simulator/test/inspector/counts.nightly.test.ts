@@ -42,7 +42,7 @@ describeInChromium('the page and the simulator', (chromium) => {
     const failed = simulator.events.counts().failed ?? 0;
     expect(failed).toBeGreaterThan(0);
     await page.locator(`.timeline li:nth-child(${String(failed)}):last-child`).waitFor();
-    await page.getByLabel('Event').selectOption('call:recording-available');
+    await page.getByLabel('Event name').selectOption('call:recording-available');
     const both = { state: 'failed', eventName: 'call:recording-available' } as const;
     const some = simulator.events.list(both).length;
     if (some > 0)

@@ -16,7 +16,7 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     const { page } = await openInspector(chromium, simulator);
     const card = page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first();
     const dialog = page.getByRole('dialog');
-    await card.getByText('No secret: deliveries are not signed.').waitFor();
+    await card.getByText('so its deliveries are not signed.').waitFor();
 
     await card.getByRole('button', { name: 'Edit URL' }).click();
     await dialog.getByLabel('URL').fill(`${url}/new`);
@@ -25,13 +25,13 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     await dialog.getByRole('alert').getByText('not valid JSON').waitFor();
     await dialog.getByLabel('Custom payload').fill('{"id": "{{callId}}"}');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await card.getByText('sends a custom payload').waitFor();
+    await card.getByText('Sends a custom payload').waitFor();
     const [edited] = simulator.rules.get(rule._id).actions;
     expect(edited).toMatchObject({ url: `${url}/new`, payload: { id: '{{callId}}' } });
     await card.getByRole('button', { name: 'Edit URL' }).click();
     await dialog.getByLabel('Custom payload').fill('');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await card.getByText('sends a custom payload').waitFor({ state: 'hidden' });
+    await card.getByText('Sends a custom payload').waitFor({ state: 'hidden' });
     expect(simulator.rules.get(rule._id).actions[0]).not.toHaveProperty('payload');
 
     await card.getByRole('button', { name: 'Remove URL' }).click();

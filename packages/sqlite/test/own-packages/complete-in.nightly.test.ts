@@ -117,7 +117,7 @@ eachClient((client) => {
     const tx = drizzleOnD1({} as never) as unknown as SqliteTransaction;
     const completing = async () => sqliteStore(db).completeIn(tx, 'event', 'token');
     await expect(completing()).rejects.toThrow(
-      'Cloudflare D1 has no transactions that wait for your code',
+      'Cloudflare D1 does not support transactions that wait for your code',
     );
     db.close();
     remove();
