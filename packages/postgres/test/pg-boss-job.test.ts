@@ -163,7 +163,9 @@ describe('a job', () => {
 
     it('is not completed where pg-boss silently took no copy, unless the copy is there', async () => {
       const missing = leased({}, { send: () => null });
-      await expect(missing.job.moveToDead('down')).rejects.toThrow('pg-boss did not accept the job');
+      await expect(missing.job.moveToDead('down')).rejects.toThrow(
+        'pg-boss did not accept the job',
+      );
       expect(missing.callsOf('complete')).toEqual([]);
       const repeated = leased({}, { send: () => null, getJobById: () => ({}) });
       await repeated.job.moveToDead('down');

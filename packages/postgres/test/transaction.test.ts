@@ -98,7 +98,9 @@ describe('transactions', () => {
     });
 
     it.each(['elsewhere, or so', 'Done', '1'])('believes no other answer: %s', async (status) => {
-      await expect(completeIn(transaction(status), COMPLETION)).rejects.toThrow('returned no answer');
+      await expect(completeIn(transaction(status), COMPLETION)).rejects.toThrow(
+        'returned no answer',
+      );
     });
 
     it('rejects with the error of the client', async () => {
