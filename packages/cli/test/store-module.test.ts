@@ -2,7 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { fill, setup } from './support/dead-letters.ts';
+import { handlerError, PERSON } from '@call-webhooks/contract-tests/planted';
+import { waitFor } from '@call-webhooks/contract-tests';
+import { sign } from '@call-webhooks/core';
+import { startSimulator } from '@call-webhooks/simulator';
+import { assistant } from './support/assistant.ts';
+import { closing, fill, setup } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
@@ -10,11 +15,12 @@ const MODULE = fileURLToPath(new URL('support/my-store.mjs', import.meta.url));
 
 afterEach(() => {
   delete process.env['MY_STORE_FILE'];
+  delete process.env['MY_STORE_WITHOUT'];
 });
 
 /** A receiver whose store the module opens. */
-async function setupModule() {
-  const made = await setup();
+async function setupModule(options: Parameters<typeof setup>[0] = {}) {
+  const made = await setup(options);
   process.env['MY_STORE_FILE'] = made.file;
   return { ...made, env: { CALL_WEBHOOKS_STORE: MODULE, CALL_WEBHOOK_SECRET: SECRET } };
 }
@@ -42,6 +48,90 @@ describe('a store that a module exports', () => {
     const { env, url } = await setupModule();
     const { stdout } = await run(['doctor', '--to', url], { env });
     expect(stdout).toContain('my database 1.0');
+  });
+
+  test('shows in status what fails, and says what it lacks for that', async () => {
+    const { env, url, store } = await setupModule({
+      deadLetter: undefined,
+      on: { 'call:completed': () => Promise.reject(handlerError()) },
+    });
+    const body = JSON.stringify({ eventName: 'call:completed', callId: 'c1', ...PERSON });
+    for (let sent = 0; sent < 3; sent++)
+      await fetch(url, {
+        ...{ method: 'POST', body },
+        headers: { ...(await sign({ secret: SECRET, body })) },
+      });
+    await waitFor(async () => (await store.log?.read())?.rows.length === 3);
+    const found = await run(['status'], { env });
+    expect(found).toMatchObject({ code: 1, stderr: '' });
+    expect(found.stdout).toContain('call:completed is failing');
+    process.env['MY_STORE_WITHOUT'] = 'log';
+    expect(await run(['status'], { env })).toMatchObject({
+      ...{ code: 3, stdout: 'Unknown: The store keeps no outcome log.\n' },
+    });
+    process.env['MY_STORE_WITHOUT'] = 'peek,ping,loadCursor,saveCursor';
+    const few = await run(['status'], { env });
+    expect(few).toMatchObject({ code: 1, stderr: '' });
+    expect(few.stdout).toContain('call:completed is failing');
+  });
+
+  test('is what a reconcile looks the events up in, if it has peek', async () => {
+    const handled: (string | undefined)[] = [];
+    const { env: ofStore, url } = await setupModule({
+      on: { 'call:completed': ({ callId }) => void handled.push(callId) },
+    });
+    const simulator = await startSimulator({});
+    closing.push(() => simulator.close());
+    simulator.rules.create({
+      ...{ trigger: 'call:completed', scope: 'workspace', name: 'mine' },
+      actions: [{ url, secret: SECRET }],
+    });
+    const call = () => {
+      const { _id } = simulator.calls.start({ recorded: false });
+      simulator.calls.end(_id);
+      return _id;
+    };
+    const first = call();
+    await simulator.events.settled();
+    for (const { _id } of simulator.rules.list()) simulator.rules.pause(_id);
+    const missed = call();
+    const env = {
+      ...ofStore,
+      CALL_WEBHOOKS_BASE_URL: simulator.url,
+      CALL_WEBHOOKS_API_TOKEN: simulator.apiToken,
+    };
+    const reconcile = ['reconcile', '--since', '1h', '--until', '0s', '--json'];
+    const looked = await run([...reconcile, '--dry-run'], { env });
+    expect(looked).toMatchObject({ code: 1, stderr: '' });
+    expect(looked.records()).toMatchObject([
+      { type: 'event', eventName: 'call:completed', callId: missed },
+      { type: 'result', dryRun: true, seen: 2, missed: 1, known: 1 },
+    ]);
+    expect((await run([...reconcile, '--to', url], { env })).code).toBe(0);
+    expect(handled).toEqual([first, missed]);
+    process.env['MY_STORE_WITHOUT'] = 'peek';
+    const cannot = await run([...reconcile, '--dry-run'], { env });
+    expect(cannot).toMatchObject({ code: 2, stderr: expect.stringContaining('has no peek()') });
+  });
+
+  test('is opened to be read by mcp, whose tools answer from it', async () => {
+    const made = await setupModule();
+    await fill(made, 2);
+    const { ask } = await assistant(['--to', made.url], made.env);
+    expect((await ask('doctor')).text).toContain('my database 1.0, opened to read responds');
+    const { answer: groups } = await ask('dead_letters');
+    expect(groups).toMatchObject({ letters: 2 });
+    expect((await ask('status')).answer).toHaveProperty('attention');
+    expect((await ask('deliveries', { limit: 1 })).answer).toMatchObject({ rows: [] });
+    process.env['MY_STORE_WITHOUT'] = 'log,peek';
+    const { ask: askFew } = await assistant(['--to', made.url], made.env);
+    const noLog = 'keeps no log of deliveries';
+    expect((await askFew('status')).answer['unknown']).toBe('The store keeps no outcome log.');
+    expect((await askFew('deliveries')).text).toContain(noLog);
+    expect((await askFew('call', { callId: 'c1' })).answer).toMatchObject({
+      events: 'This store cannot tell the state of an event.',
+      deliveries: expect.stringContaining(noLog),
+    });
   });
 
   test('is told everything that it lacks', async () => {

@@ -3,12 +3,19 @@ import process from 'node:process';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 
-export default async () => {
+export default async ({ readOnly }) => {
   const db = new Database(process.env.MY_STORE_FILE);
+  const store = { ...sqliteStore(db) };
+  // What a store may lack.
+  for (const name of (process.env.MY_STORE_WITHOUT ?? '').split(','))
+    Reflect.deleteProperty(store, name);
   return {
-    store: sqliteStore(db),
+    store,
     deadLetters: sqliteDeadLetters(db),
-    inspect: async () => ({ server: 'my database 1.0', problems: [] }),
+    inspect: async () => ({
+      server: `my database 1.0${readOnly ? ', opened to read' : ''}`,
+      problems: [],
+    }),
     close: () => db.close(),
   };
 };
