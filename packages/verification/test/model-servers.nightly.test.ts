@@ -1,8 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, jest, test } from '@jest/globals';
 import { PGlite } from '@electric-sql/pglite';
+import { mysqlStore } from '@call-webhooks/mysql';
 import { postgresStore } from '@call-webhooks/postgres';
-import { describeWithProgram, redisServer, type RedisServer } from '@call-webhooks/contract-tests';
+import {
+  describeWithProgram,
+  mariadbProgram,
+  type MysqlServer,
+  redisServer,
+  type RedisServer,
+  startMysql,
+} from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
+import { createPool, type Pool } from 'mysql2/promise';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
 import { redisOnFakeClock } from '../src/model/redis-on-fake-clock.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
@@ -72,6 +81,38 @@ describeWithProgram('redis-server', 'with the Redis store on a real server', () 
         };
       };
       await checkScenarios('the Redis store', runs, setUp, options);
+    },
+    600_000,
+  );
+});
+
+const mariadb = { name: 'mariadbd', path: mariadbProgram(), installedBy: 'mariadb-server' };
+describeWithProgram(mariadb, 'with the MySQL store on MariaDB', () => {
+  let server: MysqlServer;
+  let pool: Pool;
+  beforeAll(async () => {
+    jest.useRealTimers();
+    server = await startMysql();
+    // One connection, whose clock is set before each call.
+    pool = createPool({ uri: server.url, connectionLimit: 1 });
+    await mysqlStore(pool).migrate();
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
+
+  test.each(MODES)(
+    'the receiver does what the model allows: %j',
+    async (options) => {
+      const setUp = async () => {
+        for (const table of ['webhook_ids', 'events', 'event_groups'])
+          await pool.query(`DELETE FROM call_webhooks_${table}`);
+        const setClock = () => pool.query(`SET timestamp = ${(Date.now() / 1_000).toFixed(3)}`);
+        const store = new RealTimeStore(mysqlStore(pool, { now: Date.now }), setClock);
+        return { store, time: timeOf(store) };
+      };
+      await checkScenarios('the MySQL store', runs, setUp, options);
     },
     600_000,
   );
