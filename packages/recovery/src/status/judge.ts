@@ -51,19 +51,31 @@ export function windowsToRead(evidence: Gathered): readonly Window[] {
 /** More say nothing new: of the others, times are told to the minute. */
 const MAX_WINDOWS = 40;
 
-/** Judges what is known. The same evidence always has the same result. */
-export function judge(evidence: Evidence): Status {
+/**
+ * Judges what is known. The same evidence always has the same result.
+ * @param timeZone that of the times in its texts; the zone of this process by default
+ */
+export function judge(evidence: Evidence, timeZone?: string): Status {
   const { now } = evidence;
+  const at = (time: number) => shownTime(time, now, timeZone);
   const seen = seenEvents(evidence);
   const past = histories(evidence, seen);
   const findings = findAll(evidence, seen, past);
-  const attention = findings.sort(byImportance).map((finding) => inWords(finding, now));
+  const attention = findings.sort(byImportance).map((finding) => inWords(finding, at));
   return {
     at: now,
     attention,
-    events: eventsOf(evidence, seen, findings, past),
+    events: eventsOf(evidence, seen, { findings, past, at }),
     notes: notesOf(evidence),
+    ...(timeZone !== undefined && { timeZone }),
   };
+}
+
+/** What the states of events follow from. */
+interface Judged {
+  readonly findings: readonly Finding[];
+  readonly past: Histories;
+  at(time: number): string;
 }
 
 /** Of two that are equally urgent, what is nearer to a pause, or to events that are lost, comes first. */
@@ -125,8 +137,7 @@ function findAll(
 function eventsOf(
   evidence: Evidence,
   seen: ReadonlyMap<string, SeenEvent>,
-  findings: readonly Finding[],
-  past: Histories,
+  judged: Judged,
 ): readonly EventStatus[] {
   const known = [...seen.values()].map((event): EventStatus => {
     const { tenant, eventName, arrivedAt, acknowledgedAt } = event;
@@ -135,7 +146,7 @@ function eventsOf(
       eventName,
       arrivedAt,
       ...(acknowledgedAt > 0 && { acknowledgedAt }),
-      ...stateOf(event, evidence, findings, past),
+      ...stateOf(event, evidence, judged),
     };
   });
   const never = (evidence.expect ?? [])
@@ -148,13 +159,12 @@ function eventsOf(
 function stateOf(
   event: SeenEvent,
   { now, thresholds }: Evidence,
-  findings: readonly Finding[],
-  { due, periods }: Histories,
+  { findings, past: { due, periods }, at }: Judged,
 ): Pick<EventStatus, 'state' | 'why'> {
   if (findings.some((finding) => concerns(finding, event))) return { state: 'attention' };
   const related = due.get(eventId(event)) ?? [];
   const early = related.find((one) => (one.early?.waiting ?? 0) > 0);
-  if (early?.early) return { state: 'unknown', why: whyEarly(event, early, early.early, now) };
+  if (early?.early) return { state: 'unknown', why: whyEarly(event, early, early.early, at) };
   const isDue = related.some(({ calls }) => calls > 0);
   if (now - event.arrivedAt <= thresholds.nothingFor && !isDue) return { state: 'arrives' };
   if (event.tenant === OTHERS || event.eventName === OTHERS)
@@ -180,9 +190,9 @@ function whyEarly(
   { arrivedAt }: SeenEvent,
   { other }: DueCalls,
   { arrivals, needed, waiting, waitsFor }: EarlyHistory,
-  now: number,
+  at: (time: number) => string,
 ): string {
-  const since = `Since it arrived last, at ${shownTime(arrivedAt, now)}, ${code(other)} has arrived for ${calls(waiting)} that may lack it.`;
+  const since = `Since it arrived last, at ${at(arrivedAt)}, ${code(other)} has arrived for ${calls(waiting)} that may lack it.`;
   const history = `It has arrived in ${String(arrivals)} of the ${String(needed)} ten-minute periods that are needed to tell how long is normal`;
   return waitsFor === undefined
     ? `${since} ${history}, and until then a silence of it is not judged.`

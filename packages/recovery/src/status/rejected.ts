@@ -203,11 +203,13 @@ function endOf(
     const arrivedNames = new Set<string>();
     for (const arrived of window.rows) {
       if (!isVerified(arrived, own) || arrivedNames.has(arrived.eventName)) continue;
-      arrivedNames.add(arrived.eventName);
       const run = whole.filter(({ at }) => at >= from && at <= arrived.at);
       const [begun, ...others] = run;
       const ended = run.at(-1);
-      if (!begun || !ended || ended.at - begun.at < retriedAfter) continue;
+      // What arrives before the first rejection says nothing about those that follow.
+      if (!begun || !ended || arrived.at < summary(evidence, [begun]).since) continue;
+      arrivedNames.add(arrived.eventName);
+      if (ended.at - begun.at < retriedAfter) continue;
       if (arrived.at - ended.at > rejectedPause + MINUTE_MS) continue;
       const isArrived = ({ eventName }: SeenEvent) => eventName === arrived.eventName;
       const stayedAway = own.filter(

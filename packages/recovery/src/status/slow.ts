@@ -31,8 +31,6 @@ interface Slowness {
   readonly from: number;
   readonly count: number;
   readonly of: number;
-  /** So many quick deliveries in a row show that it has ended. */
-  readonly quickRun: number;
 }
 
 type Gathered = Pick<Evidence, 'now' | 'times' | 'thresholds' | 'processes'>;
@@ -43,22 +41,23 @@ export function findSlow(evidence: Evidence): readonly Finding[] {
   const ackWithin = ackWithinOf(evidence);
   const limit = slowFrom(evidence);
   const isSlow = ({ durationMs }: OutcomeRow) => isSlowBucket(durationBucket(durationMs), limit);
-  return slownesses(evidence).flatMap(({ eventName, from, count, of, quickRun }) => {
+  return slownesses(evidence).flatMap(({ eventName, from, count, of: all }) => {
     const isOwn = (row: OutcomeRow) =>
       row.eventName === eventName && row.source === 'webhook' && row.late !== true;
-    const newest = readOf(read, { since: from, until: now }).rows.filter(isOwn);
-    const quickSince = newest.length - 1 - newest.findLastIndex(isSlow);
-    if (newest.some(isSlow) && quickSince >= quickRun) return [];
     const begun = readOf(read, beginningOf(from)).rows.filter(isOwn);
     const index = begun.findIndex(isSlow);
     const first = begun[index];
     const since = first?.at ?? from;
+    const of = all - Math.max(0, index);
+    const newest = readOf(read, { since: from, until: now }).rows.filter(isOwn);
+    const quick = newest.length - 1 - newest.findLastIndex(isSlow);
+    if (quick < newest.length && quick >= quickRunOf(count / (of - quick))) return [];
     const p95 = {
       delivery: percentile95(durationsOf(times, from, ['deliveryMs', eventName])),
       handler: percentile95(durationsOf(times, from, ['handlerMs', eventName])),
       store: percentile95(durationsOf(times, from, ['storeMs'])),
     };
-    const facts = { tenant: '', eventName, since, count, of: of - Math.max(0, index), ackWithin };
+    const facts = { tenant: '', eventName, since, count, of, ackWithin };
     const version = first && versionOf(first, evidence);
     return [{ what: 'slow', kind: 'slow', urgent: false, ...facts, version, p95 }];
   });
@@ -96,8 +95,7 @@ function slownesses(evidence: Gathered): readonly Slowness[] {
       of += all;
     }
     if (count < Math.max(3, 0.05 * of)) return [];
-    const quickRun = quickRunOf(count / of);
-    return [{ eventName, quickRun, ...sinceItBegan(periods, quickRun) }];
+    return [{ eventName, ...sinceItBegan(periods, quickRunOf(count / of)) }];
   });
 }
 

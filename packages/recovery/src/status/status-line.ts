@@ -9,7 +9,7 @@ import { code } from './words.ts';
  * @example
  * console.log(statusLine(await status({ store })));
  */
-export function statusLine({ at, attention, events, unknown }: Status): string {
+export function statusLine({ at, attention, events, unknown, timeZone }: Status): string {
   if (attention.length > 0) {
     const things =
       attention.length === 1 ? '1 thing needs' : `${String(attention.length)} things need`;
@@ -22,7 +22,7 @@ export function statusLine({ at, attention, events, unknown }: Status): string {
   if (arriving.length === 0) {
     const isUnknown = events.some(({ state }) => state === 'unknown');
     const doubt = isUnknown ? ' It is too early to tell whether that is normal.' : '';
-    return `Quiet since ${shownTime(Math.max(...arrived), at)}.${doubt}`;
+    return `Quiet since ${shownTime(Math.max(...arrived), at, timeZone)}.${doubt}`;
   }
   if (arriving.length === events.length)
     return events.length === 1
@@ -30,16 +30,16 @@ export function statusLine({ at, attention, events, unknown }: Status): string {
       : `All ${String(events.length)} events arrive.`;
   const others = events
     .filter(({ state }) => state !== 'arrives')
-    .map((event) => `${nameOf(event)} ${lastOf(event, at)}`);
+    .map((event) => `${nameOf(event)} ${lastOf(event, (time) => shownTime(time, at, timeZone))}`);
   return `${String(arriving.length)} of ${String(events.length)} events arrive; ${others.join('; ')}.`;
 }
 
 const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>
   code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
 
-function lastOf({ arrivedAt, state }: EventStatus, at: number): string {
+function lastOf({ arrivedAt, state }: EventStatus, at: (time: number) => string): string {
   if (arrivedAt === undefined) return 'has never arrived';
-  const last = `arrived last at ${shownTime(arrivedAt, at)}`;
+  const last = `arrived last at ${at(arrivedAt)}`;
   return state === 'unknown' ? `${last} (it is too early to tell whether it has stopped)` : last;
 }
 

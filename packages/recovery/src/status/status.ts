@@ -1,9 +1,11 @@
 import { systemClock } from '@call-webhooks/client';
 import { checkOptions, docsUrl, loggedError, option } from '@call-webhooks/core/internal';
+import { WebhookError } from '@call-webhooks/core';
 import { inTime } from '../store-calls.ts';
 import type { Finding } from './findings.ts';
 import { judge } from './judge.ts';
 import { loadEvidence } from './load.ts';
+import { isTimeZone, shownTime } from './times.ts';
 import type { Status, StatusOptions, StatusStore } from './types.ts';
 import { inWords } from './words.ts';
 
@@ -14,6 +16,7 @@ const rules = () => ({
   store: option.object<StatusStore>(),
   expect: option.optional(option.object<readonly string[]>('includes')),
   now: option.optional(option.function<() => number>()),
+  timeZone: option.optional(option.text(/./s, 'expected the name of a time zone')),
 });
 
 /**
@@ -28,7 +31,13 @@ const rules = () => ({
  */
 export async function status(options: StatusOptions): Promise<Status> {
   const docs = docsUrl('status.md');
-  const { store, expect, now } = checkOptions('status', rules(), options, docs);
+  const { store, expect, now, timeZone } = checkOptions('status', rules(), options, docs);
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new WebhookError(
+      'invalid-options',
+      'status: timeZone: this runtime does not know the zone. Pass an IANA name such as Europe/Berlin, or UTC.',
+      { docs },
+    );
   const at = () => now?.() ?? Date.now();
   try {
     if (store.ping)
@@ -39,7 +48,7 @@ export async function status(options: StatusOptions): Promise<Status> {
   const { log } = store;
   if (!log) return { at: at(), ...NOTHING, unknown: 'The store keeps no outcome log.' };
   try {
-    return judge(await loadEvidence(store, log, { expect, now }));
+    return judge(await loadEvidence(store, log, { expect, now }), timeZone);
   } catch (error) {
     return trouble('log-unreadable', error, at());
   }
@@ -53,5 +62,5 @@ function trouble(what: 'store-down' | 'log-unreadable', error: unknown, at: numb
   const finding = { what, ...of, urgent: what === 'store-down', error: text } as Finding;
   const unknown =
     what === 'store-down' ? 'The store does not answer.' : 'The outcome log cannot be read.';
-  return { ...NOTHING, at, attention: [inWords(finding, at)], unknown };
+  return { ...NOTHING, at, attention: [inWords(finding, (time) => shownTime(time, at))], unknown };
 }

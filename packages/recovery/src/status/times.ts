@@ -7,25 +7,45 @@ const FORMATS = {
   time: { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' },
   weekday: { weekday: 'long' },
   date: { day: 'numeric', month: 'short' },
+  day: { day: 'numeric', month: 'numeric', year: 'numeric' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
-function shown(name: keyof typeof FORMATS, at: number): string {
-  const formatter = formatters.get(name) ?? new Intl.DateTimeFormat('en-GB', FORMATS[name]);
-  formatters.set(name, formatter);
+/** How many formatters are kept: a console may be open in many zones. */
+const MAX_FORMATTERS = 100;
+
+function shown(name: keyof typeof FORMATS, at: number, timeZone: string | undefined): string {
+  const id = `${name} ${timeZone ?? ''}`;
+  let formatter = formatters.get(id);
+  if (!formatter) {
+    if (formatters.size >= MAX_FORMATTERS) formatters.clear();
+    const zone = timeZone === undefined ? {} : { timeZone };
+    formatter = new Intl.DateTimeFormat('en-GB', { ...FORMATS[name], ...zone });
+    formatters.set(id, formatter);
+  }
   return formatter.format(at);
 }
 
+/** Whether the runtime knows a time zone, such as `Europe/Berlin`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-GB', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * A time in the zone of this process, which is named: `14:31 UTC`, `Friday 18:03 UTC` in the last six days,
- * else `2 Nov 18:03 UTC`.
+ * A time with its zone: `14:31 UTC`, `Friday 18:03 UTC` in the last six days, else `2 Nov 18:03 UTC`.
  * @param at milliseconds since the epoch
  * @param now milliseconds since the epoch
+ * @param timeZone the zone of this process by default
  */
-export function shownTime(at: number, now: number): string {
-  const time = shown('time', at);
-  const dayOf = (date: number) => new Date(date).toDateString();
+export function shownTime(at: number, now: number, timeZone?: string): string {
+  const time = shown('time', at, timeZone);
+  const dayOf = (date: number) => shown('day', date, timeZone);
   if (dayOf(at) === dayOf(now)) return time;
-  const day = shown(Math.abs(now - at) < 6 * DAY_MS ? 'weekday' : 'date', at);
+  const day = shown(Math.abs(now - at) < 6 * DAY_MS ? 'weekday' : 'date', at, timeZone);
   return `${day} ${time}`;
 }
 

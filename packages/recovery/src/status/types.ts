@@ -68,6 +68,8 @@ export interface Status {
   readonly notes: readonly string[];
   /** Why nothing can be told: the store keeps no outcome log, or it cannot be read. */
   readonly unknown?: string | undefined;
+  /** The zone of the times in its texts. Absent if that is the zone of the process. */
+  readonly timeZone?: string | undefined;
 }
 
 /** The part of a store that is used. */
@@ -81,4 +83,9 @@ export interface StatusOptions {
   expect?: readonly string[] | undefined;
   /** The time to judge at; milliseconds since the epoch. By default, what the store's clock says. */
   now?: (() => number) | undefined;
+  /**
+   * The zone of the times in the texts, as an IANA name such as `Europe/Berlin`; by default, the zone of the
+   * process. Each time that is shown names its zone.
+   */
+  timeZone?: string | undefined;
 }

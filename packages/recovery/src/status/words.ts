@@ -2,7 +2,7 @@ import { OUTCOMES } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
 import type { SeenEvent } from './evidence.ts';
 import type { CommonError, Finding } from './findings.ts';
-import { shownDuration, shownTime } from './times.ts';
+import { shownDuration } from './times.ts';
 import type { Attention } from './types.ts';
 
 /** What is said about a finding: what happened, and what to do. */
@@ -155,11 +155,11 @@ const DOCS: Record<Attention['kind'], string> = {
   slow: docsUrl('status.md#slow'),
 };
 
-/** @param now milliseconds since the epoch */
-export function inWords(finding: Finding, now: number): Attention {
+/** @param at shows a time, in milliseconds since the epoch */
+export function inWords(finding: Finding, at: (time: number) => string): Attention {
   const { kind, urgent, by, tenant, eventName, since, count } = finding;
   const say = WORDS[finding.what] as (finding: Finding, at: (time: number) => string) => Words;
-  const { text, fix } = say(finding, (time) => shownTime(time, now));
+  const { text, fix } = say(finding, at);
   return {
     kind,
     urgent,

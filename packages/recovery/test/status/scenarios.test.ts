@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { INCIDENT, isWithin, ORDINARY, quickHandler } from './ordinary.ts';
+import { status, statusLine } from '@call-webhooks/recovery';
+import { INCIDENT, INCIDENT_AT, isWithin, ORDINARY, quickHandler } from './ordinary.ts';
 import {
   COMPLETED,
   DAY,
@@ -7,6 +8,7 @@ import {
   MINUTE,
   MONDAY,
   RECORDING,
+  ServiceModel,
   STARTED,
   type History,
 } from './service-model.ts';
@@ -89,6 +91,62 @@ describe('a rotation', () => {
     expect(only(found, 'rejected').text).toMatch(
       /could not be verified since .*`call:completed`, last verified by the secret `secret-2` at /,
     );
+  });
+
+  it('that is deployed has ended, says by what evidence, and is calm soon; a second one is new', async () => {
+    const deployed = 12 * MINUTE;
+    const again = 60 * MINUTE;
+    const isRejected = (time: number) =>
+      isWithin(time, deployed) || (isWithin(time, again + 30 * MINUTE) && !isWithin(time, again));
+    const model = new ServiceModel({
+      ...{ ...ORDINARY, callers: [{ perDay: 200 }] },
+      isVerified: (rule, time) => !(rule.event === COMPLETED && isRejected(time)),
+    });
+    const at = async (ms: number) => {
+      await model.agenda.runUntil(INCIDENT_AT + ms);
+      const { attention } = await status({ store: model.store, timeZone: 'UTC' });
+      return attention;
+    };
+    await at(-1);
+    const isRefused = (time: number) => time >= INCIDENT_AT;
+    expect(await at(deployed)).toMatchObject([{ urgent: true, eventName: COMPLETED }]);
+    const [first = 0] = model.failures.filter(isRefused);
+    const [found] = await at(deployed + 3 * MINUTE);
+    expect(found).toMatchObject({ kind: 'rejected', urgent: false });
+    // Its row has the time of the response; the model counts from when the service has it.
+    expect(Math.abs((found?.since ?? 0) - first)).toBeLessThanOrEqual(5);
+    expect(found?.text).toMatch(
+      /from 10:0\d UTC to 10:1\d UTC \(`signature-mismatch`\)\. The rejections have ended: `call:completed`, which had not arrived while deliveries were rejected, was verified by the secret `secret-2` at 10:1\d UTC\.$/,
+    );
+    expect(found?.fix).toContain('Nothing is left to do');
+    expect(await at(deployed + 9 * MINUTE)).toEqual([]);
+    expect(await at(again)).toEqual([]);
+    const [second] = await at(again + 12 * MINUTE);
+    expect(second).toMatchObject({ kind: 'rejected', urgent: true });
+    expect(second?.text).toContain('`call:completed`, last verified by');
+    expect(second?.since).toBeGreaterThan(INCIDENT_AT + again);
+  });
+
+  it('that follows the deployment of another one at once is shown as a new one', async () => {
+    const deployed = 12 * MINUTE;
+    const isRejected = (time: number) =>
+      isWithin(time, 2 * HOUR) && !(time >= INCIDENT_AT + deployed && isWithin(time, 16 * MINUTE));
+    const model = new ServiceModel({
+      ...{ ...ORDINARY, callers: [{ perDay: 200 }] },
+      isVerified: (rule, time) => !(rule.event === COMPLETED && isRejected(time)),
+    });
+    const begun = INCIDENT_AT + 16 * MINUTE;
+    const found = [];
+    for (let minute = 1; minute <= 12; minute++) {
+      await model.agenda.runUntil(begun + minute * MINUTE);
+      found.push(...(await status({ store: model.store })).attention);
+    }
+    expect(found.some(({ text }) => text.includes('after earlier rejections had ended'))).toBe(
+      true,
+    );
+    expect(found.at(-1)).toMatchObject({ kind: 'rejected', urgent: true });
+    expect(found.at(-1)?.text).toContain('`call:completed`, last verified by');
+    expect(found.at(-1)?.since).toBeGreaterThan(begun);
   });
 
   it('that is deployed after three minutes is no alarm', async () => {
@@ -189,6 +247,32 @@ describe('a queue', () => {
   });
 });
 
+describe('a rule that is paused in the first days', () => {
+  it('is unknown, with the reason and what is needed, as soon as calls may lack its event', async () => {
+    const pausedAt = MONDAY + 12 * HOUR;
+    const model = new ServiceModel({
+      ...{ ...ORDINARY, callers: [{ perDay: 200 }], events: [STARTED, COMPLETED] },
+      isGone: ({ event }, time) => event === COMPLETED && time >= pausedAt,
+    });
+    await model.agenda.runUntil(pausedAt - MINUTE);
+    expect(statusLine(await status({ store: model.store }))).toBe('All 2 events arrive.');
+    for (let minute = 60; minute <= 240; minute += 15) {
+      await model.agenda.runUntil(pausedAt + minute * MINUTE);
+      const found = await status({ store: model.store });
+      const completed = found.events.find(({ eventName }) => eventName === COMPLETED);
+      expect([minute, completed?.state]).toEqual([minute, 'unknown']);
+      expect(completed?.why).toMatch(
+        /`call:started` has arrived for \d+ calls? that may lack it\. It has arrived in \d+ of the 50 ten-minute periods .* calls that are older than 4 hours\.$/,
+      );
+      expect(statusLine(found)).toContain('too early to tell whether it has stopped');
+    }
+    await model.agenda.runUntil(pausedAt + 5.5 * HOUR);
+    expect((await status({ store: model.store })).attention).toMatchObject([
+      { kind: 'silent', urgent: true, eventName: COMPLETED },
+    ]);
+  });
+});
+
 describe('a slow handler', () => {
   it('is named with its time, beside that of the store', async () => {
     const { found, shown } = await during(
@@ -203,6 +287,27 @@ describe('a slow handler', () => {
     expect(shown).toEqual([`slow ${COMPLETED}`]);
     expect(found[0]?.first).toBeLessThanOrEqual(INCIDENT + 20 * MINUTE);
     expect(found[0]?.text).toMatch(/delivery 13\.8 s, handler 13\.8 s, store \d ms/);
+  });
+
+  it('is slow since the first slow delivery, until some deliveries in a row are quick', async () => {
+    const model = new ServiceModel({
+      ...{ ...ORDINARY, callers: [{ perDay: 200 }] },
+      handler: (run) =>
+        run.event === COMPLETED && isWithin(run.time, 30 * MINUTE)
+          ? { isOk: true, ms: 12_000 }
+          : quickHandler(run),
+    });
+    await model.agenda.runUntil(INCIDENT_AT + 30 * MINUTE);
+    const { attention } = await status({ store: model.store });
+    expect(attention).toMatchObject([{ kind: 'slow', eventName: COMPLETED }]);
+    const { rows } = await model.store.log.read({ since: INCIDENT_AT, batches: 10_000 });
+    const slow = rows.filter(({ durationMs }) => durationMs > 10_000);
+    expect(attention[0]?.since).toBe(Math.min(...slow.map(({ at }) => at)));
+    const [of, all] = (/^(\d+) of (\d+) deliveries/.exec(attention[0]?.text ?? '') ?? []).slice(1);
+    // Those before the first slow one, in the same ten minutes, are left out.
+    expect(Number(all) - Number(of)).toBeLessThanOrEqual(1);
+    await model.agenda.runUntil(INCIDENT_AT + 45 * MINUTE);
+    expect((await status({ store: model.store })).attention).toEqual([]);
   });
 });
 

@@ -109,6 +109,18 @@ describe('a status', () => {
     expect(statusLine(found)).toBe('1 thing needs attention: the outcome log cannot be read.');
   });
 
+  it('has its times in the zone that is asked for', async () => {
+    const store = await storeWith({ marks: { [ack('call:completed')]: NOW } });
+    const asked = { store, now: () => NOW + 5 * HOUR };
+    const tokyo = await status({ ...asked, timeZone: 'Asia/Tokyo' });
+    expect(tokyo.timeZone).toBe('Asia/Tokyo');
+    expect(statusLine(tokyo)).toMatch(/^Quiet since Monday 23:00 GMT\+9\. /);
+    expect(statusLine(await status({ ...asked, timeZone: 'UTC' }))).toMatch(
+      /^Quiet since 14:00 UTC\. /,
+    );
+    await expect(status({ ...asked, timeZone: 'Mars/Base' })).rejects.toThrow('timeZone');
+  });
+
   it('refuses wrong options by name', async () => {
     await expect(status({ store: 'redis' } as never)).rejects.toThrow(/status: store/);
     const unknown = { store: memoryStore(), tenant: 'acme' };
@@ -219,11 +231,106 @@ describe('dead letters of tenants', () => {
     expect(attention[0]?.text).toContain('Dead letters cannot pause the rule.');
   });
 
+  it('are no longer told once a redrive has handled them', async () => {
+    const store = memoryStore({ now: () => NOW });
+    const rows = [letter('', 30), letter('', 20)];
+    await store.log?.append({
+      ...{ id: 'batch', rows: [], failures: rows, marks: {} },
+      counts: {
+        minutes: { [NOW / MINUTE - 30]: { [name]: 1 }, [NOW / MINUTE - 20]: { [name]: 1 } },
+      },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: NOW - DAY, at: NOW, inFlight: 0 },
+    });
+    const redriven = async (key: string) => {
+      const claim = { key, token: key, webhookId: key, replayUntil: NOW, leaseMs: 60_000 };
+      await store.admit(claim);
+      await store.complete(key, key);
+    };
+    expect((await status({ store })).attention).toMatchObject([{ count: 2 }]);
+    await redriven(rows[0]?.key ?? '');
+    const { attention } = await status({ store });
+    expect(attention).toMatchObject([{ count: 1, since: NOW - 20 * MINUTE }]);
+    expect(attention[0]?.text).toContain('no redrive has handled it so far');
+    await redriven(rows[1]?.key ?? '');
+    expect((await status({ store })).attention).toEqual([]);
+  });
+
   it('are counted exactly without tenants, also those whose rows are gone', async () => {
     const counts = { minutes: { [NOW / MINUTE - 30]: { [name]: 700 } } };
     const { attention } = await status({ store: await storeWith({ counts }) });
     expect(attention).toMatchObject([{ kind: 'failing', urgent: false, count: 700 }]);
     expect(attention[0]?.tenant).toBeUndefined();
+  });
+});
+
+describe('events that fail', () => {
+  const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
+    ...{ at: NOW - minute * MINUTE + 7, process: 'p', durationMs: 1, source: 'webhook', attempt },
+    ...{ outcome: 'handler-failed', webhookId: `${call}${String(minute)}`, error },
+    ...{ eventName: 'call:completed', key: `${call}:call:completed`, callId: call },
+  });
+  const refused = 'The handler failed: Error: connect ECONNREFUSED 10.0.0.5:5432';
+
+  it('are counted with those that failed once, with their most frequent error and the first failure', async () => {
+    const failures = [
+      ...[failed('c1', 11, refused), failed('c1', 6, refused, 2), failed('c1', 1, refused, 3)],
+      ...[failed('c2', 4, refused), failed('c3', 2, 'The handler failed: Error: no contact "x y"')],
+    ];
+    const marks = { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ failures, marks }) });
+    expect(attention).toMatchObject([{ kind: 'failing', count: 3, since: NOW - 11 * MINUTE + 7 }]);
+    expect(attention[0]?.text).toContain('3 events fail. The oldest one has failed 3 times');
+    expect(attention[0]?.text).toContain(
+      'The most frequent error, 4 of 5, is `Error: connect ECONNREFUSED 10.0.0.5:5432`.',
+    );
+  });
+
+  it('come before what is less important, of what is not urgent', async () => {
+    const deadLetters = counterName('outcome', 'webhook', 'dead-lettered', 'call:completed');
+    const rejected = counterName('rejected', 'signature-mismatch', '');
+    const slow = (bucket: number) => counterName('deliveryMs', 'call:started', String(bucket));
+    const counts = {
+      minutes: {
+        [NOW / MINUTE - 30]: { [deadLetters]: 3 },
+        [NOW / MINUTE - 8]: { [rejected]: 2 },
+        [NOW / MINUTE - 3]: { [rejected]: 2 },
+      },
+      times: { [Math.floor(NOW / 600_000) - 6]: { [slow(55)]: 9 } },
+    };
+    const marks = { [ack('call:started')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ counts, marks }) });
+    expect(attention.map(({ kind, urgent }) => [kind, urgent])).toEqual([
+      ['rejected', false],
+      ['failing', false],
+      ['slow', false],
+    ]);
+  });
+
+  it('are slow by the version of the app that handled the first one', async () => {
+    const store = await storeWith({});
+    const slowRow = (minute: number, process: string, durationMs: number): OutcomeRow => ({
+      ...{ at: NOW - minute * MINUTE, process, durationMs, source: 'webhook', outcome: 'handled' },
+      ...{ webhookId: `w${String(minute)}`, eventName: 'call:completed' },
+    });
+    const name = counterName('deliveryMs', 'call:completed', '55');
+    const quick = counterName('deliveryMs', 'call:completed', '20');
+    const period = Math.floor((NOW - 9 * MINUTE) / 600_000);
+    for (const [version, rows, counted] of [
+      ['1', [slowRow(9.9, 'p1', 30)], { [quick]: 1 }],
+      ['2', [9, 8, 7, 6].map((minute) => slowRow(minute, 'p2', 14_000)), { [name]: 4 }],
+    ] as const)
+      await store.log?.append({
+        ...{ id: version, rows, failures: [], marks: {}, counts: { times: { [period]: counted } } },
+        process: {
+          ...{ id: `p${version}`, host: 'h', pid: 1, at: NOW, inFlight: 0, version },
+          startedAt: NOW - 10 * MINUTE,
+        },
+      });
+    const { attention } = await status({ store, timeZone: 'UTC' });
+    expect(attention).toMatchObject([{ kind: 'slow', since: NOW - 9 * MINUTE, count: 4 }]);
+    expect(attention[0]?.text).toMatch(
+      /^4 of 4 deliveries of .* Version `2` of your app, whose process started at 13:50 UTC, handled the first of them\./,
+    );
   });
 });
 
