@@ -56,6 +56,23 @@ async function ended(argv: readonly string[], env: Record<string, string>) {
 const DRY_RUN = ['reconcile', '--since', '2h', '--dry-run'];
 
 describe('a receiver with tenants', () => {
+  test('reconcile --dry-run warns if the API token lists the calls of somebody else', async () => {
+    const { env } = await acme();
+    const other = await startSimulator({
+      ...{ clock: 'manual', seed: 2, startAt: Date.now() - 3_600_000 },
+    });
+    closing.push(() => other.close());
+    other.calls.place({ durationSeconds: 20, recorded: false });
+    await other.clock.advance('30m');
+    const ofOther = {
+      ...{ CALL_WEBHOOKS_BASE_URL: other.url, CALL_WEBHOOKS_API_TOKEN: other.apiToken },
+    };
+    const { code, stderr } = await ended([...DRY_RUN, '--tenant', 'acme'], { ...env, ...ofOther });
+    expect(code).toBe(1);
+    expect(stderr).toContain('The store knows none of these events.');
+    expect(stderr).toContain('API token');
+  });
+
   test('reconcile --dry-run ends with 1 if something was missed, and calls no known event missed', async () => {
     const { env, missTwo } = await acme();
     const refused = await ended(DRY_RUN, env);

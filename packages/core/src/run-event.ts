@@ -120,7 +120,14 @@ export class EventRun implements RunningDelivery {
       else result = await this.#handle(found, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
-      if (!(await lease.complete(mark))) throw leaseLost();
+      // Nobody waits for what is redriven or reconciled, and without its mark its handler would run again.
+      const isDone = await lease.complete(mark).catch(async (error: unknown) => {
+        if (source === 'webhook') throw error;
+        // The call that failed may have been carried out, and only its answer was lost.
+        if (await lease.complete(mark)) return true;
+        return claim.key !== undefined && (await store.peek(claim.key)) === (mark ?? 'handled');
+      });
+      if (!isDone) throw leaseLost();
       this.#addStoreMs(endedAt);
       if (!result.error) this.#end?.reportLateCalls();
       return result;

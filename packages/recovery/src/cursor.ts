@@ -35,6 +35,18 @@ export const nothingReconciled = (): ReconcileResult => ({
   stoppedEarly: false,
 });
 
+/**
+ * Whether the store knows none of the events that were looked up. Then the calls may be those of somebody else: the
+ * client has another token, or the tenant another name.
+ */
+export const knowsNothing = ({
+  missed,
+  known,
+  failed,
+  inDeadLetters,
+}: Pick<ReconcileResult, 'missed' | 'known' | 'failed' | 'inDeadLetters'>): boolean =>
+  missed > 0 && known + failed + inDeadLetters === 0;
+
 /** Reads the cursor of the last unfinished run. What cannot be read counts as none. */
 export async function loadCursor(
   store: ReconcileStore,
@@ -73,8 +85,8 @@ export function planRun(
 }
 
 /**
- * What happened less than this long ago is left alone by default; milliseconds. Its webhook may still come,
- * at first or as a retry, and has data that a reconciled event lacks: it would be a duplicate.
+ * By default, `reconcile` leaves out what happened less than this long ago; milliseconds. A webhook of it, or a retry,
+ * may still arrive, and has data that a reconciled event lacks.
  */
 export const SETTLE_FOR_MS = 600_000;
 
@@ -92,11 +104,11 @@ export const CLOCK_DIFFERENCE_MS = 60_000;
 export function checkWindow(window: Window, rememberFor: number | undefined, now: number): void {
   if (rememberFor === undefined)
     throw refused(
-      'the store does not say how long it remembers (rememberFor), so handled events could run again.',
+      'the store does not say how long it remembers events (rememberFor), so handled events could run again. Pass a store that has rememberFor.',
     );
   if (window.since >= window.until)
     throw refused(
-      'since must be before until, which is 10 minutes ago by default, and never in the future.',
+      'since is not before until. By default, until is 10 minutes ago, and it is never in the future. Pass an earlier since.',
     );
   const asked = now - window.since;
   if (asked <= rememberFor + CLOCK_DIFFERENCE_MS) return;
@@ -105,10 +117,10 @@ export function checkWindow(window: Window, rememberFor: number | undefined, now
   // By its options, no store forgets so soon: it is one in memory, of a new process.
   if (rememberFor < 600_000)
     throw refused(
-      `${begins}, but this store in memory knows nothing from before it started, ${remembered} ago. What was handled before would look missed and run again. Begin later, or use a store that outlives its process.`,
+      `${begins}, but this memory store knows nothing from before it was created, ${remembered} ago. Events that were handled before would look missed and run again. Pass a later since, or use a store that survives restarts.`,
     );
   throw refused(
-    `${begins}, but the store remembers handled events for ${remembered} only. Older ones would look missed and run again. Begin later.`,
+    `${begins}, but the store remembers handled events for ${remembered} only. Older ones would look missed and run again. Pass a later since.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { ApiError, type CallRecord, type Client } from '@call-webhooks/client';
 import { callDetails, type FieldNames } from '@call-webhooks/core';
 
-/** An event as the body of its webhook would have it. It needs a `callId` or an `eventId`. */
+/** An event that `reconcile` runs: what the body of its webhook would have. It needs a `callId` or an `eventId`. */
 export interface MissedEvent {
   eventName: string;
   callId?: string;
@@ -10,9 +10,10 @@ export interface MissedEvent {
 }
 
 /**
- * The events that should have come for a call by now. It must leave out what has not happened: the
- * webhook of an event that was delivered too early is a duplicate later, and its data is lost.
- * @param window.until what happened after it may still come by webhook
+ * A function that makes the events that should have arrived for a call by now. It has to leave out what has not
+ * happened yet: if an event runs too early, its webhook is a duplicate later, and the data of the webhook is lost.
+ * @param call the record of the call, as the service lists it
+ * @param window.until the webhook of what happened after this time may still arrive
  * @example
  * const toEvents: ToEvents = (call, { until }) =>
  *   typeof call.endedAt === 'string' && new Date(call.endedAt) <= until
@@ -51,11 +52,13 @@ function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
 }
 
 /**
- * One `call:completed` for each call that has ended. It holds the `callId` alone, since the spec shows
- * no other field of a call record than `_id`.
- *
- * A call has ended if its record has an end, or if it began four hours ago.
- * @param fieldNames the names of the times, as for `context.call`
+ * The default of the option `toEvents`: makes one `call:completed` for each call that has ended. The event has the
+ * `callId` alone, because the service documents no other field of a call record than `_id`. A call has ended if its
+ * record has an end, or if it began four hours ago.
+ * @param fieldNames the names of the time fields in your call records, as for the option `fieldNames` of a receiver
+ * @example
+ * const toEvents: ToEvents = (call, window) =>
+ *   completedEvents()(call, window).map((event) => ({ ...event, ...call }));
  */
 export function completedEvents(fieldNames: FieldNames = {}): ToEvents {
   return (call, { until }) =>
@@ -106,7 +109,7 @@ async function hasRecording(
   }
 }
 
-/** The part of `@call-webhooks/client` that is used. */
+/** The part of a client of `@call-webhooks/client` that `reconcile` uses. */
 export interface CallsClient {
   readonly baseUrl: string;
   readonly calls: Pick<Client['calls'], 'list' | 'recording'>;

@@ -11,117 +11,129 @@ import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/in
 import type { StoreRetry } from './store-calls.ts';
 import { type CallsClient, completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 
-/** The part of a receiver that is used. */
+/** The part of a receiver that `reconcile` and `startReconciler` use. */
 export interface ReconcileReceiver {
+  /** Runs one event, or puts it into the queue of the receiver. */
   deliver(
     event: MissedEvent,
     options: Pick<DeliverOptions, 'source' | 'tenant'>,
   ): Promise<Pick<Outcome, 'outcome' | 'attempt' | 'error'>>;
+  /** The store of the receiver. */
   readonly store?: ReconcileStore;
   /**
-   * Whether every event is that of a tenant: then `tenant` has to be given. Without this, the log of the store
-   * is asked whether deliveries of tenants have arrived.
+   * Whether the receiver has tenants; the option `tenant` is required then. If this is absent, the log of the store
+   * tells whether deliveries of tenants have arrived.
    */
   readonly hasTenants?: boolean;
 }
 
-/** The part of a store that is used. Without cursors, each run begins at the beginning. */
+/**
+ * The part of a store that `reconcile` uses. Without `loadCursor` and `saveCursor`, a run that was interrupted starts
+ * again with the first page.
+ */
 export type ReconcileStore = Pick<
   Store,
   'rememberFor' | 'loadCursor' | 'saveCursor' | 'peek' | 'log'
 >;
 
-/** One event that should have come, and what became of it. */
+/** One event of a call, and what became of it: what `onEvent` of `reconcile` gets. */
 export interface ReconciledEvent {
+  /** The id (`_id`) of the call. */
   callId: string;
+  /** The event as the handler gets it. */
   event: MissedEvent;
-  /** When the call ended, or began if its record has no end. */
+  /** When the call ended; or when it began, if its record has no end. */
   at: Date;
-  /** Absent in a dry run. */
+  /** The outcome of the run. Absent in a dry run. */
   outcome?: Outcome['outcome'];
-  /** In a dry run: what the store knows of it. Absent for an event that was missed. */
+  /** In a dry run, what the store knows of the event. Absent for an event that was missed. */
   state?: EventState;
-  /** Whether no delivery had come for it. */
+  /** Whether no delivery had arrived for the event. */
   missed: boolean;
 }
 
-/** What a reconciliation found and did. */
+/** What `reconcile` found and did. */
 export interface ReconcileResult {
-  /** Calls in the window. */
+  /** The number of calls in the window. */
   seen: number;
-  /** Events that no delivery had come for. */
+  /** Events for which no delivery had arrived. */
   missed: number;
-  /** Events that were run now and handled, or put into the queue. */
+  /** Events that this run handled, or put into the queue. */
   handled: number;
-  /** Events that were done before, or are running. */
+  /** Events that were handled before, or that are being handled. */
   known: number;
-  /** Events that were in the dead letters before. They don't run until they are redriven. */
+  /** Events that are dead letters. They do not run until somebody redrives them. */
   inDeadLetters: number;
-  /** Events that were run now and failed. The next run finds those again that were not given up. */
+  /** Events that failed in this run; in a dry run, those that have failed so far. The next run runs them again. */
   failed: number;
-  /** Events that the receiver has no handler for. */
+  /** Events for which the receiver has no handler. */
   ignored: number;
-  /** Calls that the store may have forgotten, or whose record has no time that can be read. */
+  /** Calls that were left out: the store may have forgotten their events, or their record has no readable time. */
   skipped: number;
-  /** Whether pages were left out, as `newestFirst` promises that their calls are too old. */
+  /** Whether pages were left out because, with `newestFirst`, all their calls began before the window. */
   stoppedEarly: boolean;
 }
 
 /** The options that `reconcile` and `startReconciler` share. */
 export interface SharedOptions {
+  /** A client of the service, which lists the calls. */
   client: CallsClient;
-  /** It runs the events that never came, or puts them into its queue. */
+  /** The receiver that runs the missed events, or puts them into its queue. */
   receiver: ReconcileReceiver;
-  /** The events that should have come for a call; `completedEvents(fieldNames)` by default. */
+  /** Makes the events that should have arrived for a call. Default: `completedEvents(fieldNames)`. */
   toEvents?: ToEvents | undefined;
-  /** Also asks for the recording of each call, with one more request. `false` by default. */
+  /** Whether to ask the service for the recording of each call as well, with one more request. Default: `false`. */
   recordings?: boolean | undefined;
-  /** Where a call record has its times, as the receiver's `fieldNames`. The defaults are guesses. */
+  /**
+   * The names of the time fields in your call records, if they differ from the defaults, as for the option
+   * `fieldNames` of the receiver. The service does not document these names, so the defaults are assumptions.
+   */
   fieldNames?: FieldNames | undefined;
-  /** Query parameters of `GET /v1/calls`, if the service can narrow the list. The spec shows none. */
+  /**
+   * Makes the query parameters of `GET /v1/calls`, if your service can narrow the list. The interface documents none.
+   */
   query?: ((window: { since: Date; until: Date }) => CallListOptions['query']) | undefined;
   /**
-   * Whether the service lists the newest calls first: then a run stops at the first page whose calls all
-   * began before its window. With another order, calls would be missed. `false` by default.
+   * Whether the service lists the newest calls first. A run then stops at the first page whose calls all began before
+   * the window. If the order is another one, calls are missed. Default: `false`.
    */
   newestFirst?: boolean | undefined;
-  /** How many calls to ask for at once. The service decides by default. */
+  /** The number of calls on a page, 1 to 100,000. Default: what the service decides. */
   pageSize?: number | undefined;
-  /** How many calls are handled at once: 1 to 100; 4 by default. */
+  /** The number of calls that are handled at the same time, 1 to 100. Default: 4. */
   concurrency?: number | undefined;
-  /** Whose calls the `client` lists, for a receiver with tenants. */
+  /** The tenant whose calls the client lists. Required for a receiver with tenants; 1 to 128 characters. */
   tenant?: string | undefined;
-  /** The name of the cursor in the store; `'reconcile'` by default. Each tenant has its own. */
+  /** The name of the cursor in the store, 1 to 100 characters. Each tenant has its own. Default: `'reconcile'`. */
   name?: string | undefined;
-  /** Called with each event and its outcome. What it throws is ignored. */
+  /** Called for each event with what became of it. What it throws is ignored. */
   onEvent?: ((event: ReconciledEvent) => unknown) | undefined;
 }
 
 /** The options of `reconcile`. */
 export interface ReconcileOptions extends SharedOptions {
-  /** The store that knows what was handled; `receiver.store` by default. */
+  /** The store that knows which events were handled. Default: `receiver.store`. */
   store?: ReconcileStore | undefined;
-  /** Looks at calls that began then or later. */
+  /** Only calls that began at this time or later. It may be at most `rememberFor` of the store ago. */
   since: Date;
   /**
-   * Looks at what happened before; 10 minutes ago by default. With a later time, an event may run before
-   * its webhook comes. That is a duplicate then, and the data that only it has is lost.
+   * Only what happened before this time. If you pass a later time than the default, an event may run before its
+   * webhook arrives: that webhook is then a duplicate, and the data that only the webhook has is lost. Default: 10
+   * minutes ago.
    */
   until?: Date | undefined;
   /**
-   * Only looks up which events were missed, with `peek` of the store: nothing is run, and no cursor is
-   * kept. `false` by default.
+   * Whether to only look up which events were missed, which needs `peek` of the store. Nothing is run, and no cursor
+   * is kept. Default: `false`.
    */
   dryRun?: boolean | undefined;
-  /** Called after each call with the result so far. What it throws is ignored. */
+  /** Called after each call with the counts so far. What it throws is ignored. */
   onProgress?: ((result: ReconcileResult) => unknown) | undefined;
-  /** Stops between two calls. The next run of this name goes on there. */
+  /** Aborting it stops the run between two calls. The next run with the same `name` continues there. */
   signal?: AbortSignal | undefined;
-  /**
-   * Called when a call of a store has failed and will be repeated, for a log line. What it throws is ignored.
-   */
+  /** Called when a call of the store failed and will be repeated, for a log line. What it throws is ignored. */
   onRetry?: ((retry: StoreRetry) => unknown) | undefined;
-  /** The source of time; the clock of the machine by default. */
+  /** The source of time, for tests. Default: the clock of the machine. */
   clock?: Clock | undefined;
 }
 
@@ -169,7 +181,7 @@ export function resolveOptions(options: ReconcileOptions) {
   if (!store)
     throw new WebhookError(
       'invalid-options',
-      'reconcile: pass the store of the receiver as store.',
+      'reconcile: the receiver has no store. Pass the store that your receivers share as the option store.',
       { docs },
     );
   const { fieldNames, toEvents = completedEvents(fieldNames), tenant, dryRun } = checked;
@@ -177,7 +189,7 @@ export function resolveOptions(options: ReconcileOptions) {
   if (dryRun && !store.peek)
     throw new WebhookError(
       'invalid-options',
-      'reconcile: dryRun: the store has no peek(), so nobody can tell which events it knows.',
+      'reconcile: dryRun: the store has no peek(), which a dry run needs to look up events. Use another store, or leave out dryRun.',
       { docs },
     );
   const name = tenantKey(tenant, checked.name);
@@ -188,7 +200,7 @@ export function resolveOptions(options: ReconcileOptions) {
 export const needsTenant = (why: string): WebhookError =>
   new WebhookError(
     'invalid-options',
-    `reconcile: ${why}. Say whose calls the client lists with the option tenant: { tenant: 'acme' }.`,
+    `reconcile: ${why}. Pass the tenant whose calls the client lists, such as { tenant: 'acme' }.`,
     { docs: docsUrl('tenants.md') },
   );
 

@@ -26,19 +26,20 @@ import {
 import { persistently, untilTaken } from './store-calls.ts';
 
 /**
- * Finds calls whose events never came, and delivers those events to the handlers. Events that the store
- * knows are left alone, and a webhook that comes later is a duplicate.
+ * Asks the service for its calls, and runs the events of calls for which no delivery arrived. Events that the store
+ * knows do not run again, and a webhook that arrives later is a duplicate.
  *
- * What happened in the last 10 minutes is left alone too, unless you pass `until`: its webhook may still
- * come, with more data than the event that is made here.
+ * What happened in the last 10 minutes is left out unless you pass `until`, because its webhook may still arrive and
+ * has more data than the event that `reconcile` makes.
  *
- * It keeps a cursor in the store, and a run that was interrupted is continued by the next one of the same
- * `name`. Events that failed are not skipped by it: once a run has ended, the next one begins at `since`
- * and finds them again.
- * @throws WebhookError `invalid-options`, above all for a window that is longer than the store remembers;
- *   `overloaded`, `shutting-down` or `store-unavailable` if the receiver can take no events now
- * @throws ClientError if the service can't be asked
- * @throws the reason of `signal`
+ * The store keeps a cursor: the next run with the same `name` continues where an interrupted one stopped. Once a run
+ * has ended, the next one begins at `since` again and finds the events that failed.
+ * @returns what was found and done. Events that fail are counted, and do not reject
+ * @throws WebhookError `invalid-options`, also for a window that is longer than the store remembers events, and for a
+ *   receiver with tenants without `tenant`; `overloaded`, `shutting-down`, `store-unavailable` or `secret-unavailable`
+ *   if the receiver takes no events now
+ * @throws ClientError if the service does not answer, or answers with an error
+ * @throws the error of the store if a call still fails after 10 repetitions, and the reason of `signal`
  * @example
  * const hook = callWebhooks({ secret, store, on });
  * const since = new Date(Date.now() - 12 * 3_600_000);
@@ -136,7 +137,7 @@ const datedCalls = (calls: readonly CallRecord[], { fieldNames }: ReconcileSetti
 const withoutTimes = ({ fieldNames }: ReconcileSettings): WebhookError =>
   new WebhookError(
     'invalid-options',
-    `reconcile: no call record has a time in ${fieldNames.createdAt ?? 'createdAt'} or ${fieldNames.dialedAt ?? 'startedAt'}, so nobody can tell when the calls began. Set fieldNames.createdAt to the field that says so.`,
+    `reconcile: no call record has a time in ${fieldNames.createdAt ?? 'createdAt'} or ${fieldNames.dialedAt ?? 'startedAt'}, so it is unknown when the calls began. Set fieldNames.createdAt to the name of the field that has this time.`,
     { docs: docsUrl('recovery.md#reconcile') },
   );
 
@@ -167,7 +168,7 @@ async function deliverEvent(
   if (key === undefined)
     throw new WebhookError(
       'invalid-options',
-      'toEvents: an event needs an eventName, and a callId or an eventId. Without them it would run each time.',
+      'toEvents: an event has no eventName, or neither a callId nor an eventId, so it would run again in each reconcile. Return these fields as well.',
       { docs: docsUrl('recovery.md#reconcile') },
     );
   const { receiver, tenant, onEvent, fieldNames, dryRun } = settings;

@@ -4,51 +4,59 @@ import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/in
 import { SETTLE_FOR_MS } from './cursor.ts';
 import { sharedRules, type ReconcileResult, type SharedOptions } from './reconcile-options.ts';
 
-/** What a run found that no delivery had come for. */
+/** The events of one run for which no delivery had arrived: what `onMissed` of `startReconciler` gets. */
 export interface MissedReport {
-  /** The number of events. */
+  /** The number of events that were missed. */
   missed: number;
-  /** The `_id` of up to 20 of their calls. */
+  /** The ids (`_id`) of their calls, at most 20. */
   callIds: string[];
-  /** The calls that were looked at began between these times. */
+  /** The run looked at calls that began at this time or later. */
   since: Date;
+  /** The run looked at calls that began before this time. */
   until: Date;
+  /** All counts of the run. */
   result: ReconcileResult;
 }
 
-/** The part of a store that is used. */
+/** The part of a store that `startReconciler` uses. */
 export type ReconcilerStore = Pick<
   Store,
   'admit' | 'extend' | 'release' | 'rememberFor' | 'peek' | 'log'
 > &
   Required<Pick<Store, 'loadCursor' | 'saveCursor'>>;
 
-/** The options of `startReconciler`. All times are in milliseconds. */
+/** The options of `startReconciler`. */
 export interface ReconcilerOptions extends SharedOptions {
-  /** The store that all processes share; `receiver.store` by default. */
+  /** The store that all processes share. Default: `receiver.store`. */
   store?: Store | undefined;
-  /** The time between two runs, 15 minutes by default. At least a minute. */
+  /** The time between two runs, in milliseconds; at least 60,000. Default: 900,000 (15 minutes). */
   every?: number | undefined;
-  /** Leaves alone what happened less than this long ago: 10 minutes by default, for two attempts. */
+  /**
+   * A run leaves out what happened less than this long ago, in milliseconds: a webhook of it may still arrive, and
+   * has more data. Default: 600,000 (10 minutes), which is enough for two attempts of the service.
+   */
   settleFor?: number | undefined;
-  /** Each run looks at least this far back: 6 hours by default. It has to be longer than calls last. */
+  /**
+   * How far back each run looks at least, in milliseconds. It has to be longer than your longest calls. Default:
+   * 21,600,000 (6 hours).
+   */
   lookBack?: number | undefined;
-  /** Where the very first run begins: when it was started, by default. */
+  /** The first run of all processes looks at calls that began at this time or later. Default: when it starts. */
   since?: Date | undefined;
   /**
-   * Only looks up which events were missed, with `peek` of the store, and reports them: nothing is run. Each run
-   * reports what is still missed in its window. `false` by default.
+   * Whether runs only report what was missed, which needs `peek` of the store, and run nothing. Each run reports
+   * what is still missing. Default: `false`.
    */
   dryRun?: boolean | undefined;
-  /** Called after a run that found events which no delivery had come for. What it throws is ignored. */
+  /** Called after a run that found events for which no delivery had arrived. What it throws is ignored. */
   onMissed?: ((report: MissedReport) => unknown) | undefined;
-  /** Called after each run. What it throws is ignored. */
+  /** Called after each run with its counts. What it throws is ignored. */
   onRun?: ((result: ReconcileResult) => unknown) | undefined;
   /** Called with the original error of a run that failed. What it throws is ignored. */
   onError?: ((error: unknown) => unknown) | undefined;
-  /** `console` by default. */
+  /** Where warnings and errors are logged. Default: `console`. */
   logger?: Logger | undefined;
-  /** The source of time; the clock of the machine by default. */
+  /** The source of time, for tests. Default: the clock of the machine. */
   clock?: Clock | undefined;
 }
 

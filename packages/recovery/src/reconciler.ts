@@ -5,7 +5,7 @@ import {
   safeLogger,
   waitAtMost,
 } from '@call-webhooks/core/internal';
-import { CLOCK_DIFFERENCE_MS, type Window } from './cursor.ts';
+import { CLOCK_DIFFERENCE_MS, knowsNothing, type Window } from './cursor.ts';
 import { keepLease } from './lease.ts';
 import type { ReconcileResult } from './reconcile-options.ts';
 import { reconcile } from './reconcile.ts';
@@ -17,28 +17,30 @@ import {
 import { reportsName, withReport } from './status/reconcile-report.ts';
 import { persistently, type Persistence, type StoreRetry } from './store-calls.ts';
 
-/** A reconciler that runs by itself until it is closed. */
+/** A running reconciler, as `startReconciler` returns it. */
 export interface Reconciler {
   /**
-   * Stops after the events that are being handled, and waits for them. The next run, of any process,
-   * goes on there. Never rejects.
-   * @param options.graceMs milliseconds to wait; 10,000 by default
+   * Starts no other run, and waits for the events that are being handled. The next run, of any process, continues
+   * where this one stopped. Never rejects.
+   * @param options.graceMs how long to wait at most, in milliseconds; 10,000 by default
    */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * Runs `reconcile` at once, and again after each `every` milliseconds, in one of all processes that do so
- * with the same store and `name`. After a run that found events which no delivery had come for, it calls
- * `onMissed` and logs that the rule may be paused.
- * @throws WebhookError `invalid-options`
+ * Runs `reconcile` at once, and again every `every` milliseconds (15 minutes by default). Of all processes that share
+ * a store and use the same `name` and `tenant`, one runs it at a time. After a run that found events for which no
+ * delivery had arrived, it calls `onMissed` and logs that a rule may be paused. A run that fails is logged, and the
+ * next one follows after the usual interval.
+ * @returns at once; close the reconciler when the process shuts down
+ * @throws WebhookError `invalid-options`, also for a store without `loadCursor` and `saveCursor`
  * @example
  * const reconciler = startReconciler({
  *   client,
  *   receiver: hook.receiver,
  *   onMissed: ({ missed }) => alert(`${missed} call events were missed`),
  * });
- * process.once('SIGTERM', () => reconciler.close());
+ * closeOnSignal(reconciler, { resources: [hook.receiver] });
  */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const settings = resolveOptions(options);
@@ -130,7 +132,7 @@ function persistenceOf({ clock, tenant, logger }: ReconcilerSettings, signal: Ab
     const { text, err } = loggedError(error);
     safeLogger(logger).warn(
       { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
-      `call-webhooks: a store failed while reconciling, and is asked again: ${text}`,
+      `call-webhooks: a call of the store failed during a reconcile and will be repeated: ${text}`,
     );
   };
   return { clock, signal, onRetry };
@@ -252,12 +254,16 @@ function warnOfClock({ tenant, logger }: ReconcilerSettings, since: number): voi
       since: new Date(since),
       docs: docsUrl('recovery.md#on-a-schedule'),
     },
-    'call-webhooks: the schedule of the reconciler has a time in the future, so the clock of some process was ahead. It is ignored, and this run looks at calls that began at `since` or later. Check the clocks (NTP).',
+    'call-webhooks: the saved schedule of the reconciler has a time in the future, so the clock of a process was ahead. That time is ignored, and this run looks at calls that began at `since` or later. Synchronize the clocks of your machines (NTP).',
   );
 }
 
 const MAX_CALL_IDS = 20;
 const MAX_EVENT_NAMES = 20;
+
+/** Nothing was run. Otherwise, every event of somebody else would have been run. */
+const DOUBT =
+  ' The store knows none of the events of these calls: check that the client lists the calls of this receiver, and that the tenant is right.';
 
 /** Tells of a run: to the hooks, and in a log line if something is wrong. */
 function reportRun(
@@ -272,9 +278,10 @@ function reportRun(
   const { missed, failed } = result;
   if (missed > 0) {
     const docs = docsUrl('recovery.md#silence');
+    const doubt = dryRun && knowsNothing(result) ? DOUBT : '';
     log.error(
       { ...of, ...result, since, until, callIds, docs },
-      `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls.${dryRun ? ' It is a dry run, so nothing was run.' : ''} The rule may be paused: look at it in the service's web application, under Rules.`,
+      `call-webhooks: no delivery arrived for ${missed === 1 ? '1 event' : `${String(missed)} events`} of the service's calls.${dryRun ? ' This is a dry run, so nothing was run.' : ''} A rule may be paused. Look at your rules in the service's web application, under Rules.${doubt}`,
     );
     if (onMissed) callHook(onMissed, { missed, callIds, since, until, result: { ...result } });
   }
@@ -282,8 +289,8 @@ function reportRun(
     log.warn(
       { ...of, failed, since, until, docs: docsUrl('recovery.md#what-failed') },
       dryRun
-        ? `call-webhooks: ${failed === 1 ? '1 event has failed and was' : `${String(failed)} events have failed and were`} not handled so far. It is a dry run, so nothing was run.`
-        : `call-webhooks: ${failed === 1 ? '1 event' : `${String(failed)} events`} that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
+        ? `call-webhooks: ${failed === 1 ? '1 event has failed and was' : `${String(failed)} events have failed and were`} not handled so far. This is a dry run, so nothing was run.`
+        : `call-webhooks: ${failed === 1 ? '1 event' : `${String(failed)} events`} that had been missed, or had failed earlier, failed in this run. The next run runs ${failed === 1 ? 'it' : 'them'} again, unless ${failed === 1 ? 'it is a dead letter' : 'they are dead letters'} now.`,
     );
   if (onRun) callHook(onRun, { ...result });
 }
@@ -293,7 +300,7 @@ function reportError({ tenant, onError, logger }: ReconcilerSettings, error: unk
   const { text, err } = loggedError(error);
   safeLogger(logger).error(
     { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
-    `call-webhooks: reconciling failed, and is tried again at the next interval: ${text}`,
+    `call-webhooks: the reconcile failed. The next one runs after the usual interval: ${text}`,
   );
   if (onError) callHook(onError, error);
 }

@@ -20,89 +20,92 @@ import { inParallel } from './in-parallel.ts';
 import { keepLease } from './lease.ts';
 import { persistently, untilTaken, type Persistence, type StoreRetry } from './store-calls.ts';
 
-/** What became of the dead letters. Each is counted once. */
+/** What `redrive` did with the dead letters or dead jobs. Each is counted once. */
 export interface RedriveResult {
-  /** Their handlers succeeded. These are gone. */
+  /** Dead letters whose handler succeeded. They are removed. */
   handled: number;
-  /** Given back to a queue, whose workers run them. */
+  /** Dead jobs that were given back to their queue, and dead letters that the receiver put into its queue. */
   queued: number;
-  /** They failed again, and wait with their new error. */
+  /** Dead letters that failed again. They stay, with the new error and attempt. */
   failed: number;
-  /** Not run, since the events were handled before. These are gone. */
+  /** Dead letters that were not run because their event had been handled before. They are removed. */
   alreadyHandled: number;
-  /** No result came in time: the handlers may be running. These stay. */
+  /** Those without a result in time, so that a handler may still be running. They stay. */
   unknown: number;
   /**
-   * Not run, and still there: another redrive has it, its event is being handled or has no handler here, it
-   * is of another tenant, or it is a dead job of a queue. `onProgress` is told why.
+   * Dead letters that were not run, and stay: another redrive is running them, their event is being handled or has no
+   * handler in this receiver, they belong to another tenant, or a queue worker created them. `onProgress` gets the
+   * reason.
    */
   skipped: number;
-  /** There is none with this id: it never existed, or somebody redrove or removed it. */
+  /** Ids for which there is no dead letter: they are wrong, or it has been redriven or removed. */
   notFound: number;
 }
 
-/** What became of one dead letter, and of all so far. */
+/** What became of one dead letter, and the counts so far: what `onProgress` of `redrive` gets. */
 export interface RedriveProgress extends RedriveResult {
-  /** How many this redrive is about. */
+  /** The number of dead letters that this redrive is about. */
   total: number;
+  /** The id of the dead letter. */
   id: string;
+  /** The count of `RedriveResult` that it was added to. */
   result: keyof RedriveResult;
-  /** How the run ended. Absent if it was not run. */
+  /** The outcome of its run. Absent if it was not run. */
   outcome?: OutcomeCode;
   /**
-   * Why it was skipped: another redrive has it, it is of another tenant, or it is a dead job, which
-   * `redrive({ deadJobs })` runs. Absent for every other result, and if `outcome` says why.
+   * Why it was skipped: another redrive has it (`claimed`), it belongs to another tenant, or it is a dead job, which
+   * `redrive({ deadJobs })` runs. Absent for all other results, and if `outcome` tells why.
    */
   reason?: 'claimed' | 'other-tenant' | 'dead-job';
-  /** As it was before the run. Absent if another redrive had it. */
+  /** The dead letter as it was before the run. Absent for a dead job, and if there was none with this id. */
   letter?: StoredDeadLetter;
 }
 
 interface SharedOptions {
-  /** The id of one dead letter. With none of `id`, `ids` and `filter`, all dead letters are run. */
+  /** The id of one dead letter. Without `id`, `ids` and `filter`, all dead letters are run. */
   id?: string | undefined;
-  /** The ids of several dead letters, in the order in which they are run. With an empty list, none is run. */
+  /** The ids of several dead letters, in the order in which they are run. An empty list runs none. */
   ids?: readonly string[] | undefined;
-  /** Runs the dead letters that match now. Those that arrive during the redrive are not run. */
+  /** Only the dead letters that match when the redrive starts. Those that arrive later are not run. */
   filter?: Omit<DeadLetterFilter, 'tenant'> | undefined;
-  /** Only dead letters of this tenant. Those that are named by `id` or `ids` and are of another are skipped. */
+  /** Only the dead letters of this tenant; 1 to 128 characters. Those of others that `id` or `ids` name are skipped. */
   tenant?: string | undefined;
-  /** How many run at once; 4 by default. */
+  /** The number of dead letters that run at the same time, 1 to 1,000. Default: 4. */
   concurrency?: number | undefined;
-  /** Called after each. What it throws is ignored. */
+  /** Called after each dead letter. What it throws is ignored. */
   onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
-  /**
-   * Called when a call of a store has failed and will be repeated, for a log line. What it throws is ignored.
-   */
+  /** Called when a call of a store failed and will be repeated, for a log line. What it throws is ignored. */
   onRetry?: ((retry: StoreRetry) => unknown) | undefined;
   /**
-   * When it is aborted, no other dead letter is begun, and pauses between the calls of a store end. Those
-   * that run are waited for.
+   * Aborting it starts no other dead letter, and ends the pauses between repeated calls of a store. The redrive waits
+   * for the dead letters that are running.
    */
   signal?: AbortSignal | undefined;
-  /** The source of time, for pauses and renewals; the clock of the machine by default. */
+  /** The source of time, for tests. Default: the clock of the machine. */
   clock?: Clock | undefined;
 }
 
 /** Options of `redrive` for a store of dead letters. */
 export interface RedriveOptions extends SharedOptions {
-  /** A receiver with the handlers, and with the store that the receiving processes use. */
+  /** A receiver that has the handlers, and the store that your other receivers share. */
   receiver: Pick<Receiver, 'deliver'>;
+  /** The store of dead letters. */
   deadLetters: DeadLetters;
   /**
-   * Whose those without a tenant are, for a receiver with tenants: they are from before it had any. All
-   * others say it themselves. With `tenant`, those without one are not run.
+   * For a receiver with tenants: the tenant of dead letters that have none, because they were kept before the receiver
+   * had tenants. With `tenant`, such dead letters are not run.
    */
   defaultTenant?: string | undefined;
   /**
-   * How long a dead letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
-   * renewed while the handler runs.
+   * How long a dead letter stays claimed if this process dies, in milliseconds, 1,000 to 3,600,000. The claim is
+   * renewed while the handler runs. Default: 60,000.
    */
   leaseFor?: number | undefined;
 }
 
 /** Options of `redrive` for the dead jobs of a queue. */
 export interface RequeueOptions extends SharedOptions {
+  /** The dead jobs, such as `sqliteDeadJobs(queue)`. */
   deadJobs: DeadJobs;
 }
 
@@ -137,16 +140,18 @@ const requeueRules = () => ({
 });
 
 /**
- * Runs dead letters again, in the process that has the handlers: one by its `id`, several by their `ids`,
- * those that match a `filter`, or all. A dead letter is claimed, run as `receiver.deliver` does, and removed
- * once its event is committed. One that fails waits again, with its new error. Two redrives at once never
- * run the same one, and after a crash nothing is lost.
+ * Runs dead letters again, in the process that has the handlers: one (`id`), several (`ids`), those that match a
+ * `filter`, or all. A dead letter is claimed, run as `receiver.deliver` does, and removed once its event is committed.
+ * One that fails stays, with the new error and attempt. Two redrives never run the same dead letter at the same time,
+ * and nothing is lost if the process dies.
  *
- * With `deadJobs` of a queue, its workers run what is requeued.
+ * With `deadJobs`, jobs are given back to their queue, whose workers run each of them once more.
  *
- * When a call of a store fails, or takes longer than 10 seconds, it is repeated up to 10 times, with pauses
- * of 0.5 to 5 seconds.
- * @throws WebhookError `invalid-options`; and rejects with the error of the store if that goes on failing
+ * A call of a store that fails, or takes longer than 10 seconds, is repeated up to 10 times, with pauses of 0.5 to 5
+ * seconds.
+ * @throws WebhookError `invalid-options`; `store-unavailable`, `overloaded` or `shutting-down` if the receiver takes
+ *   nothing now
+ * @throws the error of the store if a call still fails after the repetitions
  * @example
  * const { handled, failed } = await redrive({ receiver, deadLetters, filter: { eventName: 'call:completed' } });
  */

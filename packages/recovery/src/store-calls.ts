@@ -9,13 +9,13 @@ const PAUSE_MS = 500;
 /** How long a store may take for one call; milliseconds. */
 const CALL_MS = 10_000;
 
-/** A call of a store that failed, and is repeated. */
+/** A call of a store that failed and will be repeated: what `onRetry` gets. */
 export interface StoreRetry {
-  /** What the store rejected with, or that it did not respond within 10 seconds. */
+  /** The error of the store, or one that says that the store did not answer within 10 seconds. */
   error: unknown;
-  /** How often this call has failed by now: 1 to 10. */
+  /** How many times this call has failed, 1 to 10. */
   failures: number;
-  /** How long it waits before it repeats the call; milliseconds. */
+  /** The pause before the call is repeated, in milliseconds. */
   pauseMs: number;
 }
 

@@ -34,7 +34,7 @@ describe('silence', () => {
     const [line, ...others] = log.entries;
     expect(others).toEqual([]);
     expect(line).toMatchObject({ level: 'error', fields: { missed: 1, handled: 1 } });
-    expect(line?.message).toContain('The rule may be paused');
+    expect(line?.message).toContain('A rule may be paused');
     expect(line?.fields['docs']).toMatch(/^https:.*\/recovery\.html#silence$/);
 
     await clock.advance(60);
@@ -340,7 +340,7 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
   // A receiver that was restarted knows nothing, so it takes nothing for missed.
   const restarted = start();
   await expect(reconcile({ client, receiver: restarted, since, clock })).rejects.toThrow(
-    /knows nothing from before it started, 0 minutes .* Begin later, or use a store that outlives /,
+    /knows nothing from before it was created, 0 minutes .* Pass a later since, or use a store that survives /,
   );
   expect(runs).toHaveLength(soFar);
 

@@ -8,6 +8,7 @@ import {
   type ReconcileResult,
   SETTLE_FOR_MS,
 } from '@call-webhooks/recovery';
+import { knowsNothing } from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -193,16 +194,14 @@ export const lookUp = (
       };
       const store = { ...opened.store, rememberFor };
       const result = await reconcile({ ...request, tenant, receiver, store, dryRun: true });
-      const { missed, known, failed, inDeadLetters } = result;
-      if (tenant === undefined && missed > 0 && known + failed + inDeadLetters === 0)
-        onDoubt(NOTHING_KNOWN);
+      if (doubt === undefined && knowsNothing(result)) onDoubt(NOTHING_KNOWN);
       return result;
     },
     true,
   );
 
 const NOTHING_KNOWN =
-  'The store knows none of these events. Is it the store of the receiver? If the receiver has tenants, name one: without it, every event looks missed.';
+  'The store knows none of these events. Check that it is the store of the receiver, that the API token lists the calls of this receiver, and that the tenant is right: otherwise, every event looks missed.';
 
 /** With `--json`, every event; else those that are missed, or failed. */
 async function printEvent(

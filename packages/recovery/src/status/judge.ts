@@ -75,7 +75,7 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
 interface Judged {
   readonly findings: readonly Finding[];
   readonly past: Histories;
-  at(time: number): string;
+  readonly at: (time: number) => string;
 }
 
 /** Of two that are equally urgent, what is nearer to a pause, or to events that are lost, comes first. */

@@ -20,10 +20,12 @@ const rules = () => ({
 });
 
 /**
- * Says which events are in danger of being paused or have stopped arriving, and what else needs attention, with
- * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the
- * service. What the data cannot decide is said to be unknown.
- * @returns never rejects because of the store: that it does not answer is a result too
+ * Tells which events are in danger of being paused or have stopped arriving, and what else needs attention, each with
+ * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the service. What
+ * the log cannot tell is `unknown`, with the reason.
+ *
+ * It takes some milliseconds: call it once a minute rather than for each request.
+ * @returns also if the store does not answer: that is an item of `attention` then
  * @throws WebhookError `invalid-options`
  * @example
  * const { attention } = await status({ store });

@@ -62,7 +62,9 @@ describe('reconcile', () => {
         missed: 2,
       });
     expect(tenants).toEqual(['a', 'a', 'b', 'b']);
-    await expect(reconcile({ client, receiver, since, clock })).rejects.toThrow('Say whose calls');
+    await expect(reconcile({ client, receiver, since, clock })).rejects.toThrow(
+      'Pass the tenant whose calls',
+    );
   });
 
   it('goes on where it was stopped, and finds what is newer as well', async () => {

@@ -32,10 +32,10 @@ describe('a receiver that does not say whether it has tenants', () => {
     const refused = run(await storeOf(['beta', 'acme']), { dryRun });
     await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
     await expect(refused).rejects.toThrow(
-      "the store has deliveries of tenants: acme, beta. Say whose calls the client lists with the option tenant: { tenant: 'acme' }.",
+      "the store has deliveries of tenants: acme, beta. Pass the tenant whose calls the client lists, such as { tenant: 'acme' }.",
     );
     const many = ['a', 'b', 'c', 'd', 'e', 'f'];
-    await expect(run(await storeOf(many), { dryRun })).rejects.toThrow('a, b, c, d, e, …. Say');
+    await expect(run(await storeOf(many), { dryRun })).rejects.toThrow('a, b, c, d, e, …. Pass');
   });
 
   it('is taken at its word, and for one without tenants if the log knows none', async () => {

@@ -81,7 +81,7 @@ describe('trouble', () => {
     const { receiver, handled } = oldReceiver();
     const toEvents: ToEvents = () => [{ eventName: 'call:completed' }];
     const run = reconcile({ client, receiver, since, clock, toEvents });
-    await expect(run).rejects.toThrow('callId or an eventId');
+    await expect(run).rejects.toThrow('a callId nor an eventId');
     expect(handled).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('trouble', () => {
     );
     await expect(
       reconcile({ ...options, receiver: { deliver: receiver.deliver } }),
-    ).rejects.toThrow('pass the store');
+    ).rejects.toThrow('Pass the store');
   });
 
   it('takes 0 in a call record for a time that is not known', async () => {

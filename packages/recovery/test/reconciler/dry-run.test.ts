@@ -19,11 +19,12 @@ describe('a reconciler that runs nothing', () => {
     expect(reports.length).toBeGreaterThanOrEqual(2);
     for (const report of reports) expect(report).toMatchObject({ missed: 1, callIds: [missed] });
     const [line] = log.entries;
-    expect(line?.message).toContain('It is a dry run, so nothing was run. The rule may be paused');
+    expect(line?.message).toContain('This is a dry run, so nothing was run. A rule may be paused');
+    expect(line?.message).not.toContain('check that the client');
     const { attention } = await status({ store: receiver.store, now });
     expect(attention).toMatchObject([{ kind: 'missed', eventName: 'call:completed', count: 1 }]);
     expect(attention[0]?.text).toMatch(
-      /found 1 `call:completed` event that no delivery had come for/,
+      /found 1 `call:completed` event for which no delivery had arrived/,
     );
     expect(attention[0]?.fix).toContain('without dryRun');
 
@@ -36,6 +37,17 @@ describe('a reconciler that runs nothing', () => {
     await second.clock.advance(20);
     const after = await status({ store: receiver.store, now: () => second.clock.now() });
     expect(after.attention).toEqual([]);
+  });
+
+  it('doubts a result by which the store knows none of the events, as with the client of somebody else', async () => {
+    const world = await startWorld();
+    world.simulator.rules.pause(world.ruleId);
+    const { clock } = await start(world, { dryRun: true });
+    await world.place(2);
+    await clock.advance(45);
+    expect(world.log.entries[0]?.message).toContain(
+      'check that the client lists the calls of this receiver, and that the tenant is right',
+    );
   });
 
   it('says that events have failed so far, and does not run them', async () => {

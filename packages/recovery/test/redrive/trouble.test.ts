@@ -127,6 +127,24 @@ describe('a redrive', () => {
     expect(retries).toHaveLength(4);
   });
 
+  it.each(['rejects', 'does it, and loses the answer'] as const)(
+    'runs no event twice because its commit failed once (%s)',
+    async (kind) => {
+      const store = memoryStore();
+      let left = 1;
+      const complete: typeof store.complete = async (...given) => {
+        if (left-- <= 0) return store.complete(...given);
+        if (kind !== 'rejects') await store.complete(...given);
+        throw new Error('connection reset');
+      };
+      const { receiver, deadLetters, runs } = setup({ store: { ...store, complete } });
+      await fill(deadLetters, 1);
+      expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 1 });
+      expect(runs).toHaveLength(1);
+      expect(await deadLetters.count()).toBe(0);
+    },
+  );
+
   it('stops when the store of the events stays down, and loses nothing', async () => {
     const store = memoryStore();
     const down = { ...store, admit: () => Promise.reject(new Error('connection refused')) };
