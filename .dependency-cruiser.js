@@ -7,7 +7,7 @@ const CORE_LAYERS = [
   ['receiver', 'worker/'],
   ['receive', 'deliver', 'health'],
   ['run-event'],
-  ['handler-run'],
+  ['run-handler'],
   ['options', 'in-flight'],
   ['signature/', 'dead-letters/'],
   ['events/(?!call-details)'],

@@ -7,7 +7,7 @@ import { originsOf, WebhookError, withOrigin } from './errors.ts';
 import { LazySignal } from './events/context.ts';
 import { handlerFailed } from './events/handlers.ts';
 import { groupOf, type Routes } from './events/route.ts';
-import { type HandlerEnd, runAndSettle } from './handler-run.ts';
+import { type HandlerEnd, runAndSettle } from './run-handler.ts';
 import type { HeadersLike } from './http/request.ts';
 import type { InFlight, RunningDelivery } from './in-flight.ts';
 import type { Settings } from './options.ts';

@@ -173,7 +173,7 @@ describe('a reply of another form than the script has', () => {
   it.each(REPLIES)('%s is neither an admission nor a duplicate', async (_name, reply) => {
     const store = redisStore(clientWith(reply));
     for (const key of ['event', undefined])
-      await expect(store.admit(claim(key))).rejects.toThrow('that the script never gives');
+      await expect(store.admit(claim(key))).rejects.toThrow('that the script cannot return');
   });
 
   it.each(REPLIES.filter(([, reply]) => !['=[0]', '=1', '='].includes(String(reply))))(
@@ -192,7 +192,7 @@ describe('a reply of another form than the script has', () => {
         () => letters.extend('id', 'token', 1_000),
         () => letters.remove('id'),
       ])
-        await expect(call()).rejects.toThrow('that the script never gives');
+        await expect(call()).rejects.toThrow('that the script cannot return');
     },
   );
 
@@ -202,9 +202,11 @@ describe('a reply of another form than the script has', () => {
     ['a number', 5],
   ])('%s is no cursor', async (_name, reply) => {
     const store = redisStore(clientWith(reply));
-    await expect(store.loadCursor!('name')).rejects.toThrow('that the script never gives');
-    await expect(store.saveCursor!('name', 'here')).rejects.toThrow('that the script never gives');
-    await expect(store.ping!()).rejects.toThrow('that the script never gives');
+    await expect(store.loadCursor!('name')).rejects.toThrow('that the script cannot return');
+    await expect(store.saveCursor!('name', 'here')).rejects.toThrow(
+      'that the script cannot return',
+    );
+    await expect(store.ping!()).rejects.toThrow('that the script cannot return');
   });
 
   it('gets a delivery 503, and its handler is not run', async () => {
@@ -291,7 +293,7 @@ it('has no completeIn, as the types say: Redis is not the database of its transa
   });
   await receiver.deliver({ eventName: 'call:started', callId: 'c' }, { source: 'reconcile' });
   expect(errors).toHaveLength(1);
-  expect(String(errors)).toContain('Use postgresStore or sqliteStore');
+  expect(String(errors)).toContain('Use postgresStore, mysqlStore or sqliteStore');
 });
 
 describe('a server that became a replica', () => {

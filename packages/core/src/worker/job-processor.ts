@@ -11,7 +11,7 @@ import { LazySignal } from '../events/context.ts';
 import { handlerFailed, type ExtraEvents } from '../events/handlers.ts';
 import { Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import { runAndSettle } from '../handler-run.ts';
+import { runAndSettle } from '../run-handler.ts';
 import { type HandlerOptions, handlerShape } from '../options.ts';
 import type { OutcomeCode } from '../outcome-table.ts';
 import type { Outcome, PendingOutcome } from '../outcomes.ts';
