@@ -78,4 +78,4 @@ export const fullName = (command: Command): string =>
 
 /** The examples under a command's help. */
 export const examples = (...list: readonly (readonly [command: string, what: string])[]): string =>
-  `\nExamples:\n${list.map(([command, what]) => `  # ${what}\n  $ call-webhooks ${command}`).join('\n')}`;
+  `\nExamples:\n${list.map(([command, what]) => `  # ${what}\n  $ npx call-webhooks ${command}`).join('\n')}`;

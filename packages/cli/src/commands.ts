@@ -14,7 +14,7 @@ interface Listed {
 export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>> = {
   'Simulate the service:': {
     simulate: {
-      what: 'Run the service on this machine, with the inspector, a web page',
+      what: 'Run the service on this machine, with the inspector (a web page)',
       load: async () => (await import('./commands/simulate.ts')).simulateCommand,
     },
     trigger: {
@@ -74,7 +74,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
   },
   'Find and repair what went wrong:': {
     status: {
-      what: 'Tell what needs attention, before a rule is paused',
+      what: 'Show what needs attention, before a rule is paused',
       load: async () => (await import('./commands/status.ts')).statusCommand,
     },
     doctor: {
@@ -82,11 +82,11 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       load: async () => (await import('./commands/doctor.ts')).doctorCommand,
     },
     mcp: {
-      what: 'Let an assistant look at all of this (Model Context Protocol)',
+      what: 'Let an AI assistant inspect all of this (Model Context Protocol)',
       load: async () => (await import('./commands/mcp.ts')).mcpCommand,
     },
     'dead-letters': {
-      what: "List and redrive what failed for good, in a receiver's store",
+      what: "List and redrive the dead letters in a receiver's store",
       load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
     },
     erase: {
@@ -94,7 +94,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       load: async () => (await import('./commands/erase.ts')).eraseCommand,
     },
     reconcile: {
-      what: 'Find calls whose webhooks never came, and send their events',
+      what: 'Find calls whose webhooks never arrived, and send their events',
       load: async () => (await import('./commands/reconcile.ts')).reconcileCommand,
     },
   },

@@ -12,13 +12,14 @@ import { CliError, environmentError, EXIT } from './errors.ts';
 import { BASE_URL_VARIABLE, TOKEN_VARIABLE } from './service/client.ts';
 
 const FIXES: Partial<Record<ApiError['code'], string>> = {
-  unauthorized: `Set the right one: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
-  forbidden: 'This API token has no permission for this. Use another one.',
-  'not-found': 'Check that the id is whole, and that the base URL does not end with /v1.',
+  unauthorized: `Set the right token: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
+  forbidden: 'This API token is not allowed to do this. Use another token.',
+  'not-found': 'Check that the id is complete, and that the base URL does not end with /v1.',
   'rate-limited': 'Wait a moment and try again.',
 };
 const RETRY = 'Try again. If it keeps failing, ask the provider of the service.';
-const CHECK_COMMAND = 'Check what you passed. For all options, add --help to the command.';
+const CHECK_COMMAND =
+  'Check the values that you passed. For all options, add --help to the command.';
 const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
 const CHECK_PROXY = 'Check the proxy, or list the host in NO_PROXY.';
 

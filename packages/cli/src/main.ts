@@ -47,7 +47,7 @@ function requireCommand(root: Command, argv: readonly string[]): void {
     if (!found && names.length > 0 && command.registeredArguments.length === 0)
       throw badInput(
         `There is no command ${[...path.slice(0, path.indexOf(name)), name].join(' ')}.`,
-        didYouMean(name, names, `List the commands: ${fullName(command)} --help`),
+        didYouMean(name, names, `List the commands: npx ${fullName(command)} --help`),
       );
     if (!found) return;
     command = found;
@@ -112,10 +112,10 @@ function fixOf(code: string, message: string, command: string, usage: string): s
       return `Usage: ${usage}`;
     case 'commander.missingMandatoryOptionValue':
     case 'commander.optionMissingArgument':
-      return `Add ${flags ?? 'it'}. For an example: ${command} --help`;
+      return `Add ${flags ?? 'it'}. For an example: npx ${command} --help`;
     case 'commander.unknownCommand':
-      return `List the commands: ${command} --help`;
+      return `List the commands: npx ${command} --help`;
     default:
-      return `List the options: ${command} --help`;
+      return `List the options: npx ${command} --help`;
   }
 }

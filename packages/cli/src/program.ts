@@ -21,8 +21,8 @@ Exit codes:
   130  interrupted
 
 Start here:
-  $ call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
-  $ call-webhooks trigger call --wait      # in another terminal`;
+  $ npx call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
+  $ npx call-webhooks trigger call --wait      # in another terminal`;
 
 /**
  * The program. Only the commands that `argv` asks for are loaded, so that `--help` and `--version` start
@@ -35,9 +35,9 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
     .usage('<command> [options]')
     .version(version)
     .option('--json', 'print JSON, one object per line')
-    .option('--color', 'use colors even without a terminal')
+    .option('--color', 'use colors even if the output is not a terminal')
     .option('--no-color', 'use no colors')
-    .option('--wide', 'shorten nothing: full ids, URLs and texts')
+    .option('--wide', 'show full ids, URLs and texts instead of shortening them')
     .addHelpText('after', HELP)
     .helpCommand('help [command]', 'Show the help of a command');
   root.configureHelp({ ...root.configureHelp(), subcommandTerm: (command) => command.name() });

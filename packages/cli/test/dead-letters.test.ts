@@ -197,7 +197,9 @@ describe('a command that only reads changes no file of SQLite', () => {
       const before = hashOf(file);
       const { code, stderr } = await run(['dead-letters', ...argv, '--store', `sqlite:${file}`]);
       expect({ code, hash: hashOf(file) }).toEqual({ code: 3, hash: before });
-      expect(stderr).toContain('has no tables of a receiver: none begins with call_webhooks_.');
+      expect(stderr).toContain(
+        'contains no tables of a receiver: the name of no table begins with call_webhooks_.',
+      );
       expect(readdirSync(folder)).toEqual(['notes.db']);
     },
   );
@@ -234,11 +236,11 @@ describe('dead-letters: what is wrong on the command line', () => {
     [['list'], 2, 'CALL_WEBHOOKS_STORE'],
     [['list', '--store', 'mongodb://x'], 2, 'sqlite:'],
     [['list', '--store', 'sqlite:/nowhere/calls.db'], 3, 'There is no file'],
-    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing listens there'],
+    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing listens at this address'],
     [['list', '--store', 'redis://nobody.invalid'], 3, 'Check the host name'],
     [['list', '--store', 'redis://:a#b@127.0.0.1:1'], 2, '%23'],
     [['list', '--store', 'postgres://u:a#b@127.0.0.1:1/x'], 2, '%23'],
-    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing listens there'],
+    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing listens at this address'],
     [['list', '--store', 'postgres://nobody.invalid/x'], 3, 'Check the host name'],
     [['list', '--since', 'yesterday'], 2, 'neither a time nor a duration'],
     [['list', '--since', '5'], 2, 'Add one: 5s, 5m, 5h or 5d.'],
@@ -303,7 +305,7 @@ test('reconcile says which events are in the dead letters, and how to run them',
   expect(then.stdout).toBe(
     '5 calls: 1 event missed, 1 handled, 0 known, 0 failed, 4 in the dead letters\n',
   );
-  expect(then.stderr).toContain('call-webhooks dead-letters redrive\n');
+  expect(then.stderr).toContain('npx call-webhooks dead-letters redrive\n');
   const json = await run([...reconcile, '--json'], given);
   expect(json.records().at(-1)).toMatchObject({ type: 'result', known: 1, inDeadLetters: 4 });
 

@@ -172,14 +172,20 @@ describe('doctor', () => {
     closing.push(() => server.close());
     const to = ['--to', `${String((server.address() as AddressInfo).port)}/hook`];
     const late = await doctor(to);
-    expect(late.only('clock')).toMatchObject({ result: 'bad', text: like(/ahead of ours/) });
+    expect(late.only('clock')).toMatchObject({
+      result: 'bad',
+      text: like(/ahead of the clock of this machine/),
+    });
     expect(late.only('unknown path')).toMatchObject({
       result: 'warn',
       text: like(/hook-typo.*404/),
     });
     off = -60_000;
     const behind = await doctor(to);
-    expect(behind.only('clock')).toMatchObject({ result: 'warn', text: like(/behind ours/) });
+    expect(behind.only('clock')).toMatchObject({
+      result: 'warn',
+      text: like(/behind the clock of this machine/),
+    });
   });
 
   test('compares field names with captured deliveries, and shows none of their values', async () => {

@@ -112,7 +112,7 @@ describe('erase', () => {
       expect(code).toBe(2);
       return stderr;
     };
-    expect(await refused('--yes')).toContain('Whose data?');
+    expect(await refused('--yes')).toContain('does not say whose data to erase');
     expect(await refused('--call', 'c1')).toContain('Look with --dry-run first');
     expect(await refused('--call', 'c1', '--queue', 'calls', '--yes')).toContain('has no name');
     writeFileSync(file, '12\n');

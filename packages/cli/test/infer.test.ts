@@ -208,7 +208,7 @@ describe('infer reads what other commands print', () => {
     printed.calls = (await run(['calls', '--all', '--json'], { env })).stdout;
     printed.listened = listener.stdout();
     for (const { _id } of simulator.events.list())
-      printed.shown += (await run(['deliveries', 'show', _id, '--json'], { env })).stdout;
+      printed.shown += (await run(['events', 'show', _id, '--json'], { env })).stdout;
     await simulator.close();
   });
 

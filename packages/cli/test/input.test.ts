@@ -83,7 +83,7 @@ describe('numbers, durations and probabilities', () => {
   test('durations need their unit', () => {
     expect(milliseconds('1.5h')).toBe(5_400_000);
     expect(() => milliseconds('5')).toThrow('5 has no unit');
-    expect(() => milliseconds('36526d')).toThrow('no duration from 0s to 36525d');
+    expect(() => milliseconds('36526d')).toThrow('not a duration from 0s to 36525d');
   });
 
   test.each([
@@ -197,7 +197,7 @@ describe('secret files', () => {
     'an end that nobody can read is refused: # %s',
     (comment) => {
       expect(() => parseSecretFile(`\n${SECRET} # ${comment}\n`, 'f')).toThrow(
-        'Line 2 of f says until when its secret is valid, but this is no time.',
+        'Line 2 of f has no valid time after "until".',
       );
     },
   );

@@ -65,7 +65,9 @@ describe('trigger --wait with a manual clock ends', () => {
     const { code, stdout, stderr } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
     expect(stdout).toMatch(/timeout .*retry in 5 min/);
-    expect(stderr).toContain('The clock stands still. To retry: call-webhooks clock advance 6m');
+    expect(stderr).toContain(
+      'The clock stands still. To retry: npx call-webhooks clock advance 6m',
+    );
   });
 
   test('without a retry: time goes no further than the first responses', async () => {

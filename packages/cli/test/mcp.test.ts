@@ -97,7 +97,7 @@ describe('mcp', () => {
     const { answer: command } = await ask('redrive_command', { cause });
     expect(command).toMatchObject({
       letters: 1,
-      command: `call-webhooks dead-letters redrive --cause ${cause} --to ${url}`,
+      command: `npx call-webhooks dead-letters redrive --cause ${cause} --to ${url}`,
     });
     const { answer: sent } = await ask('simulator_events', { callId });
     expect(sent.events).toHaveLength(2);

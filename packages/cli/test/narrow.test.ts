@@ -57,8 +57,8 @@ test('trigger --wait says which receiver failed, why, and how to find the fix', 
   expect(refused).toMatch(/^\d\d:\d\d:\d\dZ {2}call:started +\w{8} {2}401 signature-mismatch$/);
   expect(where).toMatch(new RegExp(`^ {11}${url(1).replace('127.0.0.1:', '')} {2}retry in .+$`));
   expect(why).toBe('           No configured secret matches the signature of the raw body.');
-  expect(fix).toBe('           To fix it: call-webhooks explain signature-mismatch');
-  expect(stderr).toContain('1 of 2 not acknowledged. Details: call-webhooks events show');
+  expect(fix).toBe('           To fix it: npx call-webhooks explain signature-mismatch');
+  expect(stderr).toContain('1 of 2 not acknowledged. Details: npx call-webhooks events show');
 });
 
 test('events list and show name the receiver, the rule and the outcome', async () => {
@@ -71,7 +71,7 @@ test('events list and show name the receiver, the rule and the outcome', async (
   const shown = await see('events', 'show', id);
   expect(shown.stdout).toContain(`receiver  ${receivers[1]?.url ?? ''}`);
   expect(shown.stdout).toContain('To receiver 2 of 2');
-  expect(shown.stdout).toContain('To fix it: call-webhooks explain signature-mismatch');
+  expect(shown.stdout).toContain('To fix it: npx call-webhooks explain signature-mismatch');
 });
 
 test('events tail explains a failure once, and again after another one', async () => {
@@ -98,7 +98,7 @@ test('with --wide nothing is cut', async () => {
 
 test('with --wide, messages are not broken either', async () => {
   const given = { env, terminal: true, columns: 40 };
-  const message = 'For the cause and the fix: call-webhooks explain OUTCOME';
+  const message = 'To see the cause and the fix: npx call-webhooks explain OUTCOME';
   expect((await run(['explain'], given)).stderr).not.toContain(message);
   expect((await run(['explain', '--wide'], given)).stderr).toBe(`${message}\n`);
 });

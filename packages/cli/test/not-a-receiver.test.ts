@@ -71,7 +71,7 @@ test('doctor finds our packages where Node finds them, also those that only othe
   const { result, text } = packages(folder);
   expect({ result, text }).toEqual({
     result: 'bad',
-    text: 'They are of different versions: 0.1.0 (express); 0.2.0 (core).',
+    text: 'The packages of call-webhooks have different versions: 0.1.0 (express); 0.2.0 (core).',
   });
   rmSync(folder, { recursive: true });
 });

@@ -168,9 +168,9 @@ describe('dead-letters redrive', () => {
     const program = start([...redrive, '--all', '--to', url], { env });
     await begun.promise;
     program.stop();
-    expect(program.stderr()).toContain('Waiting for what is being sent. ');
+    expect(program.stderr()).toContain('Waiting for the requests in progress. ');
     program.stop();
-    expect(program.stderr()).toContain('The result of what is being sent is unknown, ');
+    expect(program.stderr()).toContain('The result of the requests in progress is unknown, ');
     gate.resolve();
     expect(await program.code).toBe(130);
     expect(program.stdout()).toBe('1 handled, 0 failed, 0 skipped\n');
@@ -190,7 +190,9 @@ describe('dead-letters redrive', () => {
     const { code, stdout, stderr } = await run([...argv, '--timeout', '200ms'], { env });
     expect(code).toBe(1);
     expect(stdout).toBe('0 handled, 0 failed, 1 unknown, 0 skipped\n');
-    expect(stderr).toContain('  unknown: no response, so its handler may be running\n');
+    expect(stderr).toContain(
+      '  unknown: there was no response, so the handler may still be running\n',
+    );
     expect(await deadLetters.count()).toBe(1);
     gate.resolve();
     await hook.receiver.close();
@@ -207,7 +209,7 @@ describe('dead-letters redrive', () => {
     const { code, stdout, stderr } = await run([...redrive, ...ids, '--to', url], { env });
     expect(code).toBe(0);
     expect(stdout).toBe('1 handled, 1 already handled, 0 failed, 0 skipped\n');
-    expect(stderr).toBe(`${ids[0]!.slice(0, 8)}  already handled; the letter is removed\n`);
+    expect(stderr).toBe(`${ids[0]!.slice(0, 8)}  already handled: the dead letter was removed\n`);
     expect(handled).toHaveLength(2);
     expect(await deadLetters.count()).toBe(0);
   });

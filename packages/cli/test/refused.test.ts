@@ -79,7 +79,7 @@ describe('no simulator', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(
       `error: No simulator is running at ${new URL(nobody).origin} (ECONNREFUSED).\n` +
-        'fix:   Start one in another terminal: call-webhooks simulate --forward-to URL\n',
+        'fix:   Start one in another terminal: npx call-webhooks simulate --forward-to URL\n',
     );
   });
 

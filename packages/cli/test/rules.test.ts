@@ -40,13 +40,13 @@ describe('rules', () => {
     simulator.rules.remove(rule);
     const none = await trigger();
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain('Create them: call-webhooks rules create');
+    expect(none.stderr).toContain('Create them: npx call-webhooks rules create');
   });
 
   test('create says that it moved the recording webhook, of which there is one', async () => {
     const create = (port: number) => cli('create', '--url', `http://127.0.0.1:${String(port)}/x`);
-    expect((await create(3001)).stderr).not.toContain('It went to');
-    expect((await create(3002)).stderr).toContain('It went to http://127.0.0.1:3001/x before.');
+    expect((await create(3001)).stderr).not.toContain('Its URL was');
+    expect((await create(3002)).stderr).toContain('Its URL was http://127.0.0.1:3001/x before.');
   });
 
   test('list --show-secret prints each secret once, for scripts', async () => {

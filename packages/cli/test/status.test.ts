@@ -125,7 +125,7 @@ describe('status', () => {
     expect(await run(['status'])).toMatchObject({ code: 2 });
     const nowhere = await run(['status', '--store', 'redis://127.0.0.1:1']);
     expect(nowhere).toMatchObject({ code: 3, stdout: '' });
-    expect(nowhere.stderr).toContain('Nothing listens there');
+    expect(nowhere.stderr).toContain('Nothing listens at this address');
   });
 
   test('is part of doctor: what is urgent is bad', async () => {

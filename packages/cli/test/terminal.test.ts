@@ -52,7 +52,7 @@ describe('a payload cannot control the terminal', () => {
 
   test('a long body is cut', () => {
     const shown = bodyLines('a\nb\u001b\nc', 2).map(({ plain }) => plain);
-    expect(shown).toEqual(['a', 'b\\x1b', '… 1 more lines']);
+    expect(shown).toEqual(['a', 'b\\x1b', '… 1 more line']);
   });
 
   test('a body with control characters does not go on a command line', () => {

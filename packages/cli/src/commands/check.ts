@@ -30,36 +30,45 @@ interface CheckOptions extends SecretOptions, ReceiverOptions {
 
 /** `check`: tests a receiver. */
 export function checkCommand(app: App, base: Command): Command {
-  const command = withFieldNameOption(base.option('--to <url>', 'the receiver'));
+  const command = withFieldNameOption(
+    base.option(
+      '--to <url>',
+      'the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    ),
+  );
   return withReceiverOptions(withSecretOptions(command))
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .addOption(durationOption('--timeout <duration>', 'how long to wait for each response', 30_000))
     .option('--deep', 'run all checks')
     .option('--only <checks>', 'only these checks or groups; repeatable', repeatable)
-    .option('--run-handlers', 'send marked test events that handlers handle')
+    .option('--run-handlers', 'send marked test events that your handlers will handle')
     .option('--effects <url>', 'where the receiver reports its effects')
-    .addOption(durationOption('--effects-within <duration>', 'how long effects take', 10_000))
+    .addOption(
+      durationOption('--effects-within <duration>', 'how long to wait for effects', 10_000),
+    )
     .option('--junit <file>', 'also write JUnit XML')
     .addHelpText(
       'after',
       `
-Sends an unsigned event and a forged one. With a secret, also a genuine event,
-its replay, a stale one, one from the future and a tampered one; with several
-secrets, also a genuine one of each. They have a name that no one handles, so
-none of your handlers runs. Exit code 1 if a response is wrong, 3 if nothing
-listens there.
+Sends an unsigned and a forged event. If you give a secret, the command also
+sends a genuine event, a replay, a stale event, one from the future and one that
+was tampered with; if you give several, it sends a genuine event for each. The
+events have a name without a handler, so none of your handlers runs.
 
-With --deep it runs some 120 checks. Each rests on a sentence of the interface.
+With --deep, the command runs about 120 checks. Each check follows from a
+sentence of the interface.
+
+Exit code 1 if a response is wrong, and 3 if nothing listens at the URL.
 ${examples(
-  ['check --to 3000/hook', 'Without a secret'],
+  ['check --to 3000/hook', 'Check without a secret'],
   [
     'check --to https://hooks.example.com/hook --allow-external',
-    'In production, before it goes live',
+    'Check a deployment before it goes live',
   ],
-  ['check --deep --to 3000/hook', 'All checks, without running its handlers'],
+  ['check --deep --to 3000/hook', 'Run all checks, without running a handler'],
   [
     'check --deep --to 3000/hook --effects 3000/effects',
-    'Also races and failures, of a receiver that reports its effects',
+    'Also check races and failures of a receiver that reports its effects',
   ],
 )}`,
     )
@@ -84,7 +93,9 @@ async function check(app: App, options: CheckOptions): Promise<number> {
     if (grades.length > 0) await report(app, options, grades, receiver.options.url);
   }
   if (receiver.options.secret === undefined)
-    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for most checks.');
+    output.message(
+      'Most checks need a secret: set CALL_WEBHOOK_SECRET to the secret of the receiver.',
+    );
   const failure = serverErrorOf(grades);
   if (failure !== undefined) output.message(output.messageColors.red(failure));
   const isBad = failure !== undefined || grades.some(({ result }) => result === 'fail');
@@ -131,7 +142,7 @@ function selection(
   for (const name of names)
     if (!choices.includes(name))
       throw badInput(
-        `${name} is no check and no group.`,
+        `There is no check or group named ${name}.`,
         didYouMean(name, choices, `Groups: ${groups.join(', ')}. --json names the checks.`),
       );
   return (check) => names.includes(check.id) || names.includes(groupOf(check));
@@ -221,7 +232,7 @@ function summaryLines({ dim, green, red }: Colors, grades: readonly Grade[]): Te
 const junitOf = (grades: readonly Grade[], url: string): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${xml(`call-webhooks check --to ${url}`)}" ${attributesOf(grades)}>`,
+    `<testsuites name="${xml(`npx call-webhooks check --to ${url}`)}" ${attributesOf(grades)}>`,
     ...byGroup(grades).flatMap(([group, own]) => [
       `  <testsuite name="${group}" ${attributesOf(own)}>`,
       ...own.map(testCase),

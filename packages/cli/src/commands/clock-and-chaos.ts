@@ -25,7 +25,7 @@ export function clockCommand(app: App, base: Command): Command {
     );
   return base
     .addCommand(
-      command('show', 'Show the time and when something is due next').action(
+      command('show', 'Show the time, and when the next action is due').action(
         app.action((options: SimulatorOptions) =>
           printClock(app, simulatorOf(app, options).get('/clock')),
         ),
@@ -33,7 +33,7 @@ export function clockCommand(app: App, base: Command): Command {
       { isDefault: true },
     )
     .addCommand(
-      command('advance', 'Advance the clock and run what falls due')
+      command('advance', 'Advance the clock, and run everything that becomes due')
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
           app.action((by: number, options: SimulatorOptions) =>
@@ -42,7 +42,9 @@ export function clockCommand(app: App, base: Command): Command {
         ),
     )
     .addCommand(
-      command('next', 'Advance the clock to the next thing that is due').action(advance('next')),
+      command('next', 'Advance the clock to the time at which the next action is due').action(
+        advance('next'),
+      ),
     )
     .addCommand(
       command('run', 'Advance the clock until nothing is due').action(advance('run-until-idle')),
@@ -51,7 +53,7 @@ export function clockCommand(app: App, base: Command): Command {
       'afterAll',
       examples(
         ['clock advance 6m', 'Retry failed events now'],
-        ['clock run', 'Until every event has succeeded or failed for good'],
+        ['clock run', 'Advance until every event has succeeded or failed for good'],
       ),
     );
 }
@@ -86,7 +88,7 @@ async function printAdvanced({ output }: App, advancing: Promise<Advanced>): Pro
     clockLine(colors, clock, 'nothing more is due'),
   ]);
   if (ended.length > SHOWN)
-    output.message(`These are the last ${String(SHOWN)}. For all: call-webhooks events list`);
+    output.message(`These are the last ${String(SHOWN)}. For all: npx call-webhooks events list`);
   return undefined;
 }
 
@@ -122,15 +124,15 @@ export function chaosCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       examples(
-        ['chaos set duplicate=0.3 reorder=0.3', 'Duplicates, out of order'],
-        ['chaos set --all 0.1', 'A bit of everything'],
+        ['chaos set duplicate=0.3 reorder=0.3', 'Send duplicates, and change the order'],
+        ['chaos set --all 0.1', 'Inject a few faults of every mode'],
       ),
     );
 }
 
 async function changeChaos(connection: Connection, given: string[], all?: string) {
   if (given.length === 0 && all === undefined)
-    throw badInput('No mode is given.', 'Example: call-webhooks chaos set duplicate=0.2');
+    throw badInput('No mode is given.', 'Example: npx call-webhooks chaos set duplicate=0.2');
   const modes = all === undefined ? [] : Object.keys(await connection.get<object>('/chaos'));
   return connection.patch<ChaosSettings>('/chaos', {
     ...probabilities(modes.map((mode) => `${mode}=${all ?? ''}`)),

@@ -48,16 +48,16 @@ export function deadLettersCommand(app: App, base: Command): Command {
     )
     .addCommand(
       withFilterOptions(
-        command('causes', 'Group dead letters by what failed: the most frequent first'),
+        command('causes', 'Group dead letters by their cause, the most frequent first'),
       ).action(reading(causes)),
     )
     .addCommand(
       command('show', 'Show a dead letter: its error, its history and its body')
-        .argument('<id>', 'its id or the beginning of it')
-        .option('--reveal', 'show personal data: the body as it was sent')
+        .argument('<id>', 'its id, or the first characters of it')
+        .option('--reveal', 'show the body as it was sent, with personal data')
         .addHelpText(
           'after',
-          '\nValues of the body are hidden unless you pass --reveal. Ids and times are shown.',
+          '\nWithout --reveal, the values of the body are hidden, except for ids and times.',
         )
         .action(
           app.action((id: string, options: ShowOptions) =>
@@ -68,11 +68,11 @@ export function deadLettersCommand(app: App, base: Command): Command {
     .addCommand(redriveCommand(app))
     .addCommand(
       command('remove', 'Remove dead letters for good')
-        .argument('<id...>', 'their ids, or the beginnings of them')
-        .option('-y, --yes', 'do not ask')
+        .argument('<id...>', 'the ids of the dead letters, or the first characters of each')
+        .option('-y, --yes', 'do not ask for confirmation')
         .addHelpText(
           'after',
-          '\nThe event stays known as dead-lettered for as long as the store remembers it.',
+          '\nThe store still remembers the event as dead-lettered, so a later delivery of it\nis not handled.',
         )
         .action(
           app.action((ids: string[], options: RemoveOptions) =>
@@ -84,15 +84,18 @@ export function deadLettersCommand(app: App, base: Command): Command {
       'afterAll',
       examples(
         ['dead-letters causes --store sqlite:calls.db', 'What failed, and how often'],
-        ['dead-letters list --since 2h --json | jq -r .id', 'The ids of the last two hours'],
+        [
+          'dead-letters list --since 2h --json | jq -r .id',
+          'The ids of those that failed in the last two hours',
+        ],
         [
           'dead-letters list --contains - < ada.txt',
-          "A person's, by phone number, e-mail address or name",
+          'Those of a person, by phone number, e-mail address or name',
         ],
-        ['dead-letters show 1f2e', 'Why it failed'],
-        ['dead-letters redrive 1f2e --to 3000/hook', 'Run one once more'],
-        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'All of one cause'],
-        ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'All'],
+        ['dead-letters show 1f2e', 'Why one of them failed'],
+        ['dead-letters redrive 1f2e --to 3000/hook', 'Run one of them again'],
+        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'Run all of one cause again'],
+        ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'Run all of them again'],
       ),
     );
 }
@@ -114,7 +117,7 @@ async function list(
   else if (found.length > 0) {
     await output.printTable(found, columnsOf(found), (colors) => rowsOf(colors, found));
     if (output.columns !== Infinity)
-      output.message('For a whole error: call-webhooks dead-letters show ID');
+      output.message('To see a whole error: npx call-webhooks dead-letters show ID');
   }
   if (found.length === 0) await tellNone(output, opened, options);
   if (!isWhole)
@@ -141,7 +144,7 @@ const rowsOf = ({ yellow }: Colors, letters: readonly ListedDeadLetter[]): Print
     id,
     ...(hasTenants(letters) ? [tenant] : []),
     eventName,
-    claimedUntil ? yellow(`being redriven; ${error}`) : error,
+    claimedUntil ? yellow(`redrive in progress; ${error}`) : error,
   ]);
 
 /** Where the second column of the causes begins: their errors stand below it. */
@@ -242,7 +245,10 @@ async function remove(
   const ids: string[] = [];
   for (const id of given) ids.push((await findLetter(deadLetters, id)).id);
   if (!yes && !app.interactive)
-    throw badInput('Removing cannot be undone.', 'Pass --yes if you are sure.');
+    throw badInput(
+      'The removal is not confirmed, and it cannot be undone.',
+      'Pass --yes if you are sure.',
+    );
   const what = ids.length === 1 ? 'this dead letter' : `these ${String(ids.length)} dead letters`;
   if (!yes && !(await askYesNo(app, `Remove ${what} for good?`))) return undefined;
   for (const id of ids) {

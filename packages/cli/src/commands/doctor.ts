@@ -37,7 +37,7 @@ import {
 } from '../store/open-store.ts';
 import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
 import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
-import { duration } from '../terminal/format.ts';
+import { counted, duration } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import { readSamples } from './infer.ts';
@@ -64,7 +64,10 @@ export const withDoctorOptions = (command: Command): Command =>
       withReceiverOptions(withSecretOptions(withFieldNameOption(command, RECEIVERS_NAMES))),
     ),
   )
-    .option('--to <url>', 'the URL of the running receiver')
+    .option(
+      '--to <url>',
+      'the URL of the running receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    )
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--tenant <name>', 'look only at the dead letters and the status of this tenant')
     .option('--capture <file>', 'captured deliveries, the output of listen --json')
@@ -78,12 +81,14 @@ export function doctorCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-Checks what it is told of: the secrets, the store, the receiver, the captured
-deliveries and the REST API. It changes nothing, opens the store read-only, and
-runs none of your handlers. Exit code 1 if something is bad.
+Checks everything that you point it at: the secrets, the store, the receiver,
+captured deliveries and the REST API. The command changes nothing, opens the
+store read-only, and runs none of your handlers.
+
+Exit code 1 if a check fails.
 ${examples(
-  ['doctor', 'What the environment tells of'],
-  ['doctor --to 3000/hook --store sqlite:calls.db', 'Also the receiver and its store'],
+  ['doctor', 'Check what the environment variables name'],
+  ['doctor --to 3000/hook --store sqlite:calls.db', 'Check the receiver and its store as well'],
 )}`,
     )
     .action(
@@ -97,8 +102,8 @@ ${examples(
         output.message(
           output.messageColors.red(
             bad === 1
-              ? `1 of ${found.length} checks is bad.`
-              : `${bad} of ${found.length} checks are bad.`,
+              ? `1 of ${found.length} checks failed.`
+              : `${bad} of ${found.length} checks failed.`,
           ),
         );
         return EXIT.attention;
@@ -164,26 +169,32 @@ async function secrets(app: App, options: DoctorOptions): Promise<Found> {
   const { calls, recording } = await secretsByOwner(app.io, options);
   const given = [...calls, ...recording];
   if (given.length === 0)
-    return bad('None is given.', 'Set CALL_WEBHOOK_SECRET, or pass --secret-file FILE.');
+    return bad('No secret is given.', 'Set CALL_WEBHOOK_SECRET, or pass --secret-file FILE.');
   if (new Set(given).size < given.length)
-    return warn('One is given twice.', 'Give each once. Is another one missing?');
+    return warn(
+      'The same secret is given twice.',
+      'Give each secret once, and check whether another one is missing.',
+    );
   const signing = await simulatedActions(app, options);
   const missing = signing.filter(({ secret }) => !given.includes(secret ?? ''));
   if (missing.length > 0)
     return bad(
-      `The simulator signs with others, too: ${missing.map(({ trigger, actionId }) => `${trigger} (action ${actionId})`).join(', ')}.`,
-      'Copy them: call-webhooks rules list --show-secret',
+      `The simulator also signs with secrets that are not given: ${missing.map(({ trigger, actionId }) => `${trigger} (action ${actionId})`).join(', ')}.`,
+      'Print them: npx call-webhooks rules list --show-secret',
     );
-  if (signing.length > 0) return ok('All actions of the simulator sign with what is given.');
+  if (signing.length > 0)
+    return ok('All actions of the simulator sign with the secrets that are given.');
   if (given.length > 1)
-    return ok(`${calls.length} of call actions, ${recording.length} of the recording webhook.`);
+    return ok(
+      `${counted(calls.length, 'secret')} for call actions, and ${counted(recording.length, 'secret')} for the recording webhook.`,
+    );
   return warn(
-    'There is one. Each action has its own, and so has the recording webhook.',
-    'Give those of all actions, separated by commas, and RECORDING_WEBHOOK_SECRET.',
+    'Only one secret is given, but each action and the recording webhook have their own.',
+    'Give the secrets of all actions, separated by commas, and set RECORDING_WEBHOOK_SECRET.',
   );
 }
 
-/** The actions of a running simulator that have secrets. Of another service, nobody knows. */
+/** The actions of a running simulator that have secrets. Another service does not reveal its secrets. */
 async function simulatedActions(app: App, options: DoctorOptions): Promise<SigningAction[]> {
   const connection = simulatorOf(app, options);
   try {
@@ -199,9 +210,9 @@ async function simulatedActions(app: App, options: DoctorOptions): Promise<Signi
 
 function proxies({ io: { env } }: App): Found {
   const set = PROXY_VARIABLES.filter((name) => env[name]).join(', ');
-  if (set === '') return ok('The environment names none.');
-  if (env['NODE_USE_ENV_PROXY'] === '1') return ok(`Node uses that of ${set}.`);
-  const text = `${set} is set, and Node ignores it: REST calls of your app go past the proxy.`;
+  if (set === '') return ok('No proxy is configured (HTTP_PROXY, HTTPS_PROXY).');
+  if (env['NODE_USE_ENV_PROXY'] === '1') return ok(`Node uses the proxy of ${set}.`);
+  const text = `${set} is set, but Node ignores it: the REST requests of your app bypass the proxy.`;
   return warn(text, 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset it.');
 }
 
@@ -215,9 +226,16 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
     const all: Found[] = [...problems];
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
-    if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses it.`));
-    const fix = 'See why: call-webhooks dead-letters causes';
-    if (waiting > 0) all.push({ ...warn(`${waiting} to look at.`, fix), check: 'dead letters' });
+    if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses this store.`));
+    const fix = 'See the causes: npx call-webhooks dead-letters causes';
+    if (waiting > 0)
+      all.push({
+        ...warn(
+          `${counted(waiting, 'dead letter')} ${waiting === 1 ? 'waits' : 'wait'} to be redriven or removed.`,
+          fix,
+        ),
+        check: 'dead letters',
+      });
     const unknown =
       tenant === undefined
         ? undefined
@@ -250,7 +268,7 @@ async function receiver(app: App, options: DoctorOptions): Promise<Found | Found
   const graded = basicReceiver(app, { ...options, url, secret });
   const grades = await grade(graded, isBasic);
   const failure = serverErrorOf(grades);
-  if (failure !== undefined) return bad(failure, 'Read its log.');
+  if (failure !== undefined) return bad(failure, 'Read the log of the receiver.');
   const all = grades
     .filter(({ result }) => result === 'fail')
     .map(({ check: { title }, saw, fix }) => bad(`${title}: ${saw}.`, fix));
@@ -277,7 +295,8 @@ async function deliver(receiver: GradedReceiver, others: readonly string[]): Pro
   for (const [at, other] of others.entries()) {
     const refused = await send(other);
     const which = `secret ${at + 2} of ${others.length + 1}`;
-    if (refused) all.push(bad(`${refused} ${which}.`, 'Give the receiver this secret, too.'));
+    if (refused)
+      all.push(bad(`${refused} ${which}.`, 'Configure this secret in the receiver as well.'));
   }
   const refused = await send(undefined, 'x'.repeat(LARGE_BODY));
   const fix = 'Raise the limit of the proxy and of the framework to 1 MB.';
@@ -305,11 +324,13 @@ async function unknownPath(
 /** Of the five minutes of the spec, one is left for the way. @param ahead seconds */
 function clock(ahead: number | undefined): Found {
   const check = 'clock';
-  if (ahead === undefined) return { ...skipped('The receiver does not tell the time.'), check };
+  if (ahead === undefined)
+    return { ...skipped('The responses of the receiver have no Date header.'), check };
   const off = Math.abs(ahead) * 1_000;
-  if (off < 30_000) return { ...ok("The receiver's agrees with ours."), check };
-  const text = `The receiver's is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} ours. At 5 minutes, all deliveries are rejected.`;
-  const fix = 'Synchronize its clock, or ours, with NTP.';
+  if (off < 30_000)
+    return { ...ok('The clock of the receiver agrees with the clock of this machine.'), check };
+  const text = `The clock of the receiver is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of this machine. At 5 minutes, all deliveries are rejected.`;
+  const fix = 'Synchronize both clocks with NTP.';
   return { ...(off < 240_000 ? warn : bad)(text, fix), check };
 }
 
@@ -317,24 +338,25 @@ async function captured(app: App, options: DoctorOptions): Promise<Found | Found
   if (options.capture === undefined) return skipped('Pass --capture FILE.');
   const samples = await readSamples(app, options.capture);
   const { fieldNames: proposals, read } = inferNames(samples);
-  if (read.callEvents === 0) return skipped('The file has no events of calls.');
+  if (read.callEvents === 0) return skipped('The file contains no call events.');
   const settings = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
   const names = { ...DEFAULT_FIELD_NAMES, ...callFieldNames(options.fieldName) };
   const known = new Set(samples.flatMap((sample) => Object.keys(Object(sample) as object)));
   const missing = settings.filter((setting) => !known.has(names[setting]));
-  if (missing.length === 0) return ok(`All seven occur in ${read.callEvents} captured events.`);
+  if (missing.length === 0)
+    return ok(`All seven fields occur in ${counted(read.callEvents, 'captured event')}.`);
   return missing.map((setting) => {
     const candidates = proposals.find((one) => one.setting === setting)?.candidates ?? [];
     // Whoever sends events chooses these names, and an assistant may read them.
     const usual = candidates.filter(({ name }) => /^[A-Za-z_$][\w$]{0,31}$/.test(name));
     const fits = usual.map(({ name }) => `${setting}: '${name}'`).join(' or ');
-    const text = `No event has ${names[setting]}, so context.call lacks ${setting}.`;
+    const text = `No event has the field ${names[setting]}, so context.call lacks ${setting}.`;
     return bad(text, fits === '' ? noCandidate(candidates.length) : `In fieldNames: ${fits}`);
   });
 }
 
 const noCandidate = (unusual: number): string =>
-  unusual === 0 ? 'Capture more calls.' : 'To see the candidates: call-webhooks infer FILE';
+  unusual === 0 ? 'Capture more calls.' : 'To see the candidates: npx call-webhooks infer FILE';
 
 async function service(app: App, options: DoctorOptions): Promise<Found> {
   const url = givenBaseUrl(app, options);
@@ -344,7 +366,7 @@ async function service(app: App, options: DoctorOptions): Promise<Found> {
     return bad('The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
   const client = await serviceClient(app, options);
   await client.calls.list({ limit: 1, signal: app.signal });
-  return ok('It responds, and accepts the token.');
+  return ok('The service responds, and accepts the token.');
 }
 
 type Examine = (app: App, options: DoctorOptions) => Promise<Found | Found[]> | Found;

@@ -41,22 +41,22 @@ interface Options extends StoreOptions {
 /** What no erasure reaches, by the beginning of the URL of the store. */
 const REMAINS: Readonly<Record<string, readonly string[]>> = {
   redis: [
-    'The append-only file has what was erased until it is rewritten: run BGREWRITEAOF.',
-    'An RDB snapshot has it until the next one: run BGSAVE.',
-    'Replicas follow within seconds. Backups have it until they are deleted.',
+    'The append-only file contains the erased data until it is rewritten: run BGREWRITEAOF.',
+    'An RDB snapshot contains the erased data until the next snapshot: run BGSAVE.',
+    'Replicas are updated within seconds. Backups contain the erased data until they are deleted.',
   ],
   postgres: [
-    'The files of the tables have it until VACUUM has run and the space is used again: run VACUUM FULL on the tables to be sure.',
-    'The write-ahead log and its archive have it until they are recycled or deleted.',
-    'Replicas follow within seconds. Backups have it until they are deleted.',
+    'The files of the tables contain the erased data until VACUUM has run and the space is reused: run VACUUM FULL on the tables to be sure.',
+    'The write-ahead log and its archive contain the erased data until they are recycled or deleted.',
+    'Replicas are updated within seconds. Backups contain the erased data until they are deleted.',
   ],
   mysql: [
-    'Free pages of the tables have it until they are written again: run OPTIMIZE TABLE.',
-    'The binary log has it until it is purged. Backups have it until they are deleted.',
+    'Free pages of the tables contain the erased data until they are overwritten: run OPTIMIZE TABLE.',
+    'The binary log contains the erased data until it is purged. Backups contain it until they are deleted.',
   ],
   sqlite: [
-    'Free pages of the file and its write-ahead log have it until they are overwritten: run PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE);',
-    'Copies and backups of the file have it until they are deleted.',
+    'Free pages of the file and its write-ahead log contain the erased data until they are overwritten: run PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE);',
+    'Copies and backups of the file contain the erased data until they are deleted.',
   ],
 };
 
@@ -65,54 +65,60 @@ export function eraseCommand(app: App, base: Command): Command {
   return withStoreOptions(base)
     .option(
       '--contains <file>',
-      'whose body has one of the values of a file, one a line; - reads standard input',
+      'only events whose body contains a value of this file (one per line; - is standard input)',
     )
-    .option('--call <id...>', 'of these calls')
-    .option('--tenant <name>', 'of this tenant')
+    .option('--call <id...>', 'only events of these calls')
+    .option('--tenant <name>', 'only events of this tenant')
     .option(
       '--before <time>',
-      'older than: 30d (ago), 2026-01-31T12:00Z (UTC without a zone)',
+      'only events older than this: 30d (ago), 2026-01-31T12:00Z (UTC without a zone)',
       time,
     )
     .option(
       '--queue <name>',
-      'also the jobs of this queue of BullMQ or pg-boss, in the same server',
+      'also erase jobs of this BullMQ or pg-boss queue, on the server of the store',
     )
-    .option('--queue-prefix <name>', "BullMQ's prefix, or the schema of pg-boss")
+    .option('--queue-prefix <name>', 'the prefix of BullMQ, or the schema of pg-boss')
     .option(
       '--lose-waiting',
-      'also jobs that wait: acknowledged events that no handler ever sees',
+      'also erase waiting jobs: acknowledged events that no handler will ever see',
       false,
     )
-    .option('--forget-keys', 'also what duplicates are known by: the events may run again', false)
-    .option('--dry-run', 'erase nothing, and list what would be', false)
-    .option('--by <name>', 'who erases, for the line that is left; by default your account')
-    .option('-y, --yes', 'do not ask', false)
+    .option(
+      '--forget-keys',
+      'also forget the keys that identify duplicates: the events may then run again',
+      false,
+    )
+    .option('--dry-run', 'erase nothing, and list what would be erased', false)
+    .option('--by <name>', 'who erases the data, for the log line (default: your account)')
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .addHelpText(
       'after',
       `
-Erases dead letters, dead and finished jobs, and outcomes. What is given has to
-fit together. Values of --contains are phone numbers (the same digits, or the
-last nine), e-mail addresses or names. They are never shown or logged. Jobs that
-run are left, and so are jobs that wait, unless you pass --lose-waiting. It can
-be interrupted and run again.
-Exit code 1 if something was left alone: run it again later.`,
+Erases dead letters, dead and finished jobs, and rows of the outcome log. An
+event is erased if it matches all the options that you pass. The values of
+--contains are phone numbers, e-mail addresses or names. A phone number matches
+if its digits are the same, or at least the last nine. These values are never
+shown or logged. Running jobs are left alone. Waiting jobs are left alone unless
+you pass --lose-waiting. You can interrupt the command and run it again.
+
+Exit code 1 if something was left alone: run the command again later.`,
     )
     .addHelpText(
       'afterAll',
       examples(
         [
           'erase --contains ada.txt --store sqlite:calls.db --dry-run',
-          'What is stored about a person',
+          'See what is stored about a person',
         ],
-        ['erase --contains - --yes < ada.txt', 'Erase it'],
+        ['erase --contains - --yes < ada.txt', 'Erase what is stored about a person'],
         [
           'erase --contains ada.txt --queue calls --lose-waiting',
-          'Also from a queue, and before it was handled',
+          'Also erase from a queue what has not been handled yet',
         ],
-        ['erase --call c1 c2 --forget-keys', 'All of two calls'],
-        ['erase --tenant acme', 'All of a tenant'],
-        ['erase --before 90d --yes', 'All that is older than 90 days'],
+        ['erase --call c1 c2 --forget-keys', 'Erase all events of two calls'],
+        ['erase --tenant acme', 'Erase all events of a tenant'],
+        ['erase --before 90d --yes', 'Erase everything older than 90 days'],
       ),
     )
     .action(app.action((options: Options) => run(app, options)));
@@ -121,9 +127,15 @@ Exit code 1 if something was left alone: run it again later.`,
 async function run(app: App, options: Options): Promise<number> {
   const { call, tenant, before, contains, dryRun, yes } = options;
   if (contains === undefined && !call && tenant === undefined && !before)
-    throw badInput('Whose data?', 'Pass --contains FILE, --call, --tenant or --before.');
+    throw badInput(
+      'The command does not say whose data to erase.',
+      'Pass --contains FILE, --call, --tenant or --before.',
+    );
   if (!dryRun && !yes && !app.interactive)
-    throw badInput('Erasing cannot be undone.', 'Look with --dry-run first, then pass --yes.');
+    throw badInput(
+      'The erasure is not confirmed, and it cannot be undone.',
+      'Look with --dry-run first, then pass --yes.',
+    );
   const values = contains === undefined ? undefined : await searchedValues(app.io, contains);
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
   return withStore(app, options, async (opened) => {

@@ -13,13 +13,13 @@ export function explainCommand(app: App, base: Command): Command {
   return base
     .argument(
       '[outcome]',
-      'or a status or error: signature-mismatch, 404, ECONNREFUSED; default: list all',
+      'an outcome, a status or an error, such as signature-mismatch, 404 or ECONNREFUSED',
     )
     .addHelpText(
       'after',
       examples(
-        ['explain signature-mismatch', 'The cause and the fix'],
-        ['explain 503', 'Every outcome with this status'],
+        ['explain signature-mismatch', 'Show the cause and the fix'],
+        ['explain 503', 'Show every outcome with this status'],
       ),
     )
     .action(app.action((asked: string | undefined) => explain(app, asked)));
@@ -36,7 +36,7 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
   await output.printTable(undefined, head, ({ bold }) =>
     found.map(({ code, status, when }) => [bold(code), status ?? '', when]),
   );
-  output.message('For the cause and the fix: call-webhooks explain OUTCOME');
+  output.message('To see the cause and the fix: npx call-webhooks explain OUTCOME');
   return undefined;
 }
 
@@ -73,7 +73,7 @@ export function explanations(asked: string): Explanation[] {
   if (failure) return [{ code: asked, status: null, service: EFFECT_TEXT.retried, ...failure }];
   throw badInput(
     `There is no outcome ${asked}.`,
-    didYouMean(asked, CODES, 'List them: call-webhooks explain'),
+    didYouMean(asked, CODES, 'List them: npx call-webhooks explain'),
   );
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { decodeText, readData, readText } from '../input/read.ts';
+import { counted } from '../terminal/format.ts';
 import { t } from '../terminal/text.ts';
 
 /** `infer`: finds the field names that the spec does not show. */
@@ -10,15 +11,15 @@ export function inferCommand(app: App, base: Command): Command {
   return base
     .argument(
       '<file...>',
-      'files with JSON, JSON Lines or the output of listen --json or calls --json; - for stdin',
+      'files with JSON, JSON Lines, or the output of listen --json or calls --json; - is standard input',
     )
     .addHelpText(
       'after',
       `
-The spec does not show the names of seven fields of a call. This command
-compares the values of captured call events, recording events and responses of
-GET /v1/calls, and prints the receiver's fieldNames to paste, each with its
-reason. Where several fields match, it lists all of them in a comment. It
+The service does not document the names of seven fields of a call. This command
+compares the values in captured call events, recording events and responses of
+GET /v1/calls, and prints the fieldNames option of the receiver with a reason
+for each name. If several fields match, a comment lists all of them. The command
 prints no values. A few complete calls are enough.
 ${examples(
   ['listen --json | tee deliveries.jsonl', 'First, capture some deliveries'],
@@ -34,7 +35,7 @@ ${examples(
         if (callEvents + callRecords === 0)
           throw badInput(
             'The files contain no call events and no call records.',
-            'Capture some first: call-webhooks listen --json > deliveries.jsonl',
+            'Capture some first: npx call-webhooks listen --json > deliveries.jsonl',
           );
         await printInferred(app, inferred);
         return undefined;
@@ -52,10 +53,10 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
   );
   const { callEvents, recordingEvents, callRecords, ignored } = read;
   output.message(
-    `Read ${callEvents} call events, ${recordingEvents} recording events and ${callRecords} call records; ignored ${ignored}.`,
+    `Read ${counted(callEvents, 'call event')}, ${counted(recordingEvents, 'recording event')} and ${counted(callRecords, 'call record')}; ignored ${counted(ignored, 'other document')}.`,
   );
   if (callEvents === 0 && callRecords > 0)
-    output.message('These names come from call records. Compare them with a delivery.');
+    output.message('These names come from call records. Check them against a delivery.');
   const names = (status: Proposal['status']) =>
     fieldNames
       .filter((one) => one.status === status)
@@ -63,7 +64,7 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
       .join(', ');
   const unsure = names('not-sure');
   if (unsure !== '')
-    output.message(t`Several fields match: ${unsure}. Choose one, or capture more.`);
+    output.message(t`Several fields match: ${unsure}. Choose one, or capture more deliveries.`);
   const missing = names('not-seen');
   if (missing !== '') output.message(t`Not found: ${missing}. Capture more deliveries.`);
 }

@@ -41,17 +41,25 @@ interface ListenOptions extends SecretOptions, ReceiverOptions {
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App, base: Command): Command {
   const command = base
-    .option('-p, --port <number>', 'the port; 0: any', wholeNumber('--port', 0, 65_535), 3000)
+    .option(
+      '-p, --port <number>',
+      'the port; 0 means any free port',
+      wholeNumber('--port', 0, 65_535),
+      3000,
+    )
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')
+    .option(
+      '-f, --forward-to <url>',
+      'forward verified deliveries unchanged; 8080/hook means http://127.0.0.1:8080/hook',
+    )
     .option('--respond <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
-    .option('--no-verify', 'accept everything: for actions without a secret')
-    .option('--learn', 'find the unknown field names; see: call-webhooks infer --help')
+    .option('--no-verify', 'verify nothing, for actions without a secret')
+    .option('--learn', 'find unknown field names; see: npx call-webhooks infer --help')
     .option('--no-body', 'print one line per delivery, without its body')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option(
       '--tolerance <seconds>',
-      'how old a delivery may be',
+      'the maximum age of a delivery',
       wholeNumber('--tolerance', 0, 86_400),
       300,
     );
@@ -59,14 +67,17 @@ export function listenCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-Deliveries that fail verification are not forwarded. If your server returns 404,
-410 or a redirect, the service gets a 503 and you get a warning: a 404 would
-pause the rule at once.
+Deliveries that cannot be verified are not forwarded. If your server returns
+404, 410 or a redirect, the service gets a 503 instead, and the command prints a
+warning: a 404 would pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
-  ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record'],
-  ['listen --respond 500 --port 3001', 'See the service retry'],
-  ['listen --learn', 'Find the unknown field names; Ctrl-C prints the options to paste'],
+  [
+    'listen -f 8080/hook --json | tee deliveries.jsonl',
+    'Forward deliveries to your app, and record them',
+  ],
+  ['listen --respond 500 --port 3001', 'Watch how the service retries'],
+  ['listen --learn', 'Find unknown field names; Ctrl-C prints the options to paste'],
 )}`,
     )
     .action(app.action((options: ListenOptions) => listen(app, options)));
@@ -76,7 +87,7 @@ function parseStatus(given: string): number {
   const status = wholeNumber('--respond', 200, 599)(given);
   if (!isWithheld(status)) return status;
   throw badInput(
-    `--respond ${given} would pause the rule, or means nothing to the service.`,
+    `--respond ${given} would pause the rule, or is not a final status.`,
     'To test retries, use 500.',
   );
 }
@@ -114,7 +125,7 @@ async function listen(app: App, options: ListenOptions): Promise<undefined> {
     output.message(t`Listening at ${output.messageColors.cyan(url)} on any path.`);
     if (target !== undefined) output.message(t`Forwarding to ${target}.`);
     output.message('Press Ctrl-C to stop.');
-    if (!verify) output.warn('Nothing is verified: anyone can send anything.');
+    if (!verify) output.warn('Signatures are not verified, so anyone can send anything.');
     const end = AbortSignal.any([signal, failed.signal]);
     if (!end.aborted) await once(end, 'abort');
     if (!signal.aborted) failed.signal.throwIfAborted();
@@ -247,7 +258,7 @@ async function createListener(
       return forward(request, arrival, received, forwardTo, options.insecure, app.signal);
     if (respond === undefined || !isAuthentic || outcome === 'replayed')
       return { arrival, received, headers: response.headers, body: response.body };
-    const told = { ...arrival, status: respond, outcome: 'responded as told' };
+    const told = { ...arrival, status: respond, outcome: 'responded with --respond' };
     return { arrival: told, received, headers: JSON_TYPE, body: '{}' };
   };
 }
@@ -304,7 +315,7 @@ async function forward(
 function warningFor(result: PostResult): string | undefined {
   if (result.kind !== 'status' || !isWithheld(result.status)) return undefined;
   const why = result.status === 404 ? ', which would pause the rule at once' : '';
-  return `The server responded ${String(result.status)}${why}. The service gets a 503. Check --forward-to: it has to be the path of the receiver, and the final URL.`;
+  return `The server responded ${String(result.status)}${why}. The service gets a 503 instead. Check that --forward-to is the final URL of the receiver.`;
 }
 
 const OF_CONNECTION =

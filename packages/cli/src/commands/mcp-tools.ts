@@ -60,7 +60,7 @@ const CAUSE = z.string().regex(/^[\da-f]{4,12}$/);
 const TIME = z
   .string()
   .max(40)
-  .describe('2h (ago), or 2026-01-31T12:00Z; without a zone, it is UTC');
+  .describe('2h (ago), or 2026-01-31T12:00Z; a time without a zone is in UTC');
 
 /** Whoever sends requests may have chosen the name of a tenant, as far as an assistant knows. */
 const FIELD: TenantWords = {
@@ -77,29 +77,37 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
   const receiverUrl = (to: string | undefined) => {
     const given = to ?? options.to;
     if (given === undefined)
-      throw badInput('Which receiver?', 'Pass its URL as "to", or start mcp with --to URL.');
+      throw badInput('No receiver is given.', 'Pass its URL as "to", or start mcp with --to URL.');
     return targetUrl(given, options.allowExternal);
   };
 
   return [
     tool(
       'doctor',
-      'Checks the whole setup: secrets, store, receiver, REST API. Begin here.',
-      { to: z.string().max(500).optional().describe('the URL of the receiver') },
+      'Checks the whole setup: secrets, store, receiver and REST API. Begin with this tool.',
+      {
+        to: z
+          .string()
+          .max(500)
+          .optional()
+          .describe('the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook'),
+      },
       async ({ to = options.to }) => ({
         checks: await diagnose(app, { ...options, ...(to !== undefined && { to }) }),
       }),
     ),
     tool(
       'status',
-      'What needs attention now: events that fail, are rejected or stopped arriving, with the fix.',
+      'Returns what needs attention now: events that fail, are rejected or have stopped arriving. Includes the fix.',
       {
         tenant: TENANT.describe('only what concerns this tenant'),
         expect: z
           .array(z.string().max(200))
           .max(50)
           .optional()
-          .describe('names of events that have to arrive; default: those of the last 30 days'),
+          .describe(
+            'the names of the events that have to arrive; by default, each that arrived in the last 30 days',
+          ),
       },
       (query) => inStore(async (opened) => statusView(await statusOf(opened, query))),
     ),
@@ -111,13 +119,13 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'verify_signature',
-      'Verifies the signature of a captured request, and says what changed its body.',
+      'Verifies the signature of a captured request. If it does not match, explains what changed the body.',
       {
         headers: z
           .record(z.string().max(200), z.string().max(4_000))
           .refine((headers) => Object.keys(headers).length <= 200, 'more than 200 headers'),
         bodyBase64: z.base64().max(14_000_000),
-        anyAge: z.boolean().default(false).describe('accepts old timestamps'),
+        anyAge: z.boolean().default(false).describe('whether to accept old timestamps'),
       },
       async ({ headers, bodyBase64, anyAge }) => {
         const { headerPrefix } = options;
@@ -131,7 +139,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'dead_letters',
-      'Events that failed for good, grouped by cause. With a cause: its letters, the newest first.',
+      'Returns the dead letters (events that failed for good), grouped by cause. With a cause, returns its dead letters, the newest first.',
       {
         cause: CAUSE.optional().describe('the id of a cause'),
         eventName: z.string().max(200).optional(),
@@ -150,7 +158,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'dead_letter',
-      'One event that failed for good: its history, and its body without personal data.',
+      'Returns one dead letter: its history, and its body without personal data.',
       { id: z.string().min(4).max(200) },
       ({ id }) =>
         inStore(async ({ deadLetters }) => {
@@ -166,7 +174,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'call',
-      'What became of a call: its events in the store, its deliveries and its dead letters.',
+      'Returns what happened to a call: its events in the store, its deliveries and its dead letters.',
       { callId: z.string().min(1).max(200), tenant: TENANT },
       ({ callId, tenant }) =>
         inStore(async ({ store, deadLetters }) => {
@@ -190,7 +198,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
             ...(of !== undefined && { tenant: shownId(of) }),
             events: states
               ? names.map((eventName, at) => ({ eventName, state: states[at] ?? 'not known' }))
-              : 'This store cannot tell the state of an event.',
+              : 'This store cannot look up the state of an event.',
             deadLetters: letters.map(letterView),
             deliveries: rows?.map(rowView) ?? NO_LOG,
             deliveriesLookedBackTo: found?.lookedBackTo,
@@ -199,11 +207,11 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'deliveries',
-      'What ended in all processes of the receiver: the newest first. "lookedBackTo" says how far.',
+      'Returns the deliveries of all receiver processes, the newest first. "lookedBackTo" is the time of the oldest delivery that was looked at.',
       {
         since: TIME.optional(),
         until: TIME.optional(),
-        failed: z.boolean().default(false).describe('only what failed'),
+        failed: z.boolean().default(false).describe('whether to return only failures'),
         outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
         source: z.enum(DELIVERY_SOURCES).optional(),
         tenant: TENANT,
@@ -227,8 +235,12 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'reconcile_dry_run',
-      "Compares the service's calls with the store, and lists the events that never came.",
-      { since: TIME, until: TIME.optional(), tenant: TENANT.describe('whose calls these are') },
+      'Compares the calls in the service with the store, and lists the events that never arrived.',
+      {
+        since: TIME,
+        until: TIME.optional(),
+        tenant: TENANT.describe('the tenant that the calls belong to'),
+      },
       async ({ since, until, tenant }) => {
         const given = { since: time(since), ...(until !== undefined && { until: time(until) }) };
         const window = windowOf({ ...given, rememberFor: REMEMBER_MS }, Date.now());
@@ -257,7 +269,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'check_receiver',
-      'Sends forged, stale, replayed and genuine requests to a receiver. Runs none of its handlers.',
+      'Sends forged, stale, replayed and genuine requests to a receiver, and checks the responses. No handler runs.',
       { to: z.string().max(500).optional().describe('its URL') },
       async ({ to }) => {
         const [secret] = await givenSecrets(app.io, options);
@@ -275,11 +287,17 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'redrive_command',
-      'The command with which a person runs dead letters again. It is not run.',
+      'Returns the command with which a person can run dead letters again. This tool does not run it.',
       {
         cause: CAUSE,
-        to: z.string().max(500).optional().describe('the URL of the receiver'),
-        tenant: TENANT.describe('whose dead letters, if the receiver has tenants'),
+        to: z
+          .string()
+          .max(500)
+          .optional()
+          .describe('the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook'),
+        tenant: TENANT.describe(
+          'the tenant that the dead letters belong to, if the receiver has tenants',
+        ),
       },
       ({ cause, to, tenant }) =>
         inStore(async ({ deadLetters }) => {
@@ -295,14 +313,14 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
           const external = options.allowExternal ? ' --allow-external' : '';
           return {
             letters: letters.length,
-            command: `call-webhooks dead-letters redrive --cause ${cause}${owner} --to ${shellWord(url)}${prefix}${external}`,
-            note: 'For a person to run, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. Their handlers run again: is the cause mended?',
+            command: `npx call-webhooks dead-letters redrive --cause ${cause}${owner} --to ${shellWord(url)}${prefix}${external}`,
+            note: 'A person has to run this command, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. It runs the handlers again, so make sure that the cause is fixed.',
           };
         }),
     ),
     tool(
       'simulator_events',
-      'The events that the running simulator sent, newest first, with their attempts.',
+      'Returns the events that the running simulator sent, the newest first, with their attempts.',
       { callId: z.string().max(100).optional(), limit: LIMIT },
       async ({ callId, limit }) => {
         const query = { callId, limit };
@@ -310,21 +328,21 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         return { events: found.reverse().map(eventView) };
       },
     ),
-    tool('simulator_clock', "The simulator's time, and what is due next.", {}, () =>
+    tool('simulator_clock', 'Returns the time of the simulator, and what is due next.', {}, () =>
       simulator().get<ClockView>('/clock'),
     ),
     writing(
       tool('simulator_call', 'Places a call of one second in the simulator.', {}, async () => {
         const { _id } = await simulator().post<Call>('/calls', { durationSeconds: 1 });
         const { mode } = await simulator().get<ClockView>('/clock');
-        const note = 'The clock is manual. The call goes on with simulator_advance by 5s.';
+        const note = 'The clock is manual. To continue the call, use simulator_advance with 5s.';
         return { callId: shownId(_id), ...(mode === 'manual' && { note }) };
       }),
     ),
     writing(
       tool(
         'simulator_advance',
-        "Advances the simulator's clock, and runs what falls due.",
+        'Advances the clock of the simulator, and runs everything that becomes due.',
         { by: z.string().max(20).describe('30s, 6m or 2h') },
         async ({ by }) => {
           const { clock, ended } = await advanceClock(simulator(), 'advance', {

@@ -73,7 +73,7 @@ export async function deadLettersView(
     }
   return {
     letters: causes.reduce((sum, { count }) => sum + count, 0),
-    ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
+    ...(!isWhole && { note: 'Only the first 10,000 are included.' }),
     ...(causes.length === 0 && { doubt: await doubt?.() }),
     causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
       ...group,

@@ -21,13 +21,13 @@ export function mcpCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-An assistant starts this command, and speaks the Model Context Protocol with it
-over standard input and output. Its tools read the store, the receiver and the
-simulator that these flags or the environment name, and change nothing. Their
-answers have no names, numbers or addresses of people.
+An AI assistant starts this command and talks to it over standard input and
+output, with the Model Context Protocol. Its tools read the store, the receiver
+and the simulator that the flags or the environment name, and change nothing.
+Their answers contain no names, phone numbers or addresses of people.
 ${examples(
   ['mcp --store sqlite:calls.db --to 3000/hook', "In an assistant's configuration"],
-  ['mcp --allow-writes', 'Also to place calls in the simulator'],
+  ['mcp --allow-writes', 'Let the assistant place calls in the simulator as well'],
 )}`,
     )
     .action(app.action((options: Options) => serve(app, options)));
@@ -41,7 +41,9 @@ const LONGEST_LINE = 32 * 1_048_576;
 async function serve(app: App, options: Options): Promise<undefined> {
   const { io, output, signal } = app;
   if (io.stdin.isTTY === true)
-    output.message('An assistant has to start this command: see --help. Press Ctrl-C to stop.');
+    output.message(
+      'This command is meant to be started by an AI assistant: see --help. Press Ctrl-C to stop.',
+    );
   // A tool that waits for a server ends with the assistant that has asked.
   const gone = new AbortController();
   const own = new App({ ...io, signal: AbortSignal.any([signal, gone.signal]) });
@@ -53,8 +55,8 @@ async function serve(app: App, options: Options): Promise<undefined> {
       // The transport reads no further then.
       if (!error.message.includes('maximum size')) return;
       problem = badInput(
-        `The assistant sent a line of more than ${LONGEST_LINE / 1_048_576} MiB, so mcp ends.`,
-        'Start it again, and pass less: verify_signature takes bodies of up to 10 MB.',
+        `The assistant sent a line of more than ${LONGEST_LINE / 1_048_576} MiB, so mcp stops.`,
+        'Start mcp again, and send less at once: verify_signature accepts bodies of up to 10 MB.',
       );
       gone.abort(problem);
     },

@@ -45,21 +45,24 @@ export function reconcileCommand(app: App, base: Command): Command {
   const command = base
     .requiredOption(
       '--since <time>',
-      'calls that began then or later: 12h (ago), 2026-01-31T12:00Z',
+      'only calls that began then or later: 12h (ago), 2026-01-31T12:00Z',
       time,
     )
     .option(
       '--until <time>',
-      'and before then (default: 10m ago, because newer webhooks may still come)',
+      'only calls that began earlier (default: 10m ago, since newer webhooks may still arrive)',
       time,
     )
-    .option('--to <url>', 'the URL of the running receiver')
-    .option('--dry-run', 'send nothing, but tell what was missed; needs --store')
-    .option('--tenant <name>', 'whose calls these are, for --dry-run')
+    .option(
+      '--to <url>',
+      'the URL of the running receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    )
+    .option('--dry-run', 'send nothing, and list what was missed; needs --store')
+    .option('--tenant <name>', 'the tenant that these calls belong to, for --dry-run')
     .addOption(
       durationOption(
         '--remember-for <duration>',
-        "the rememberFor of the receiver's store, which no window may exceed",
+        "the rememberFor of the receiver's store; the window must not be longer",
         REMEMBER_MS,
         ANY_DURATION,
       ),
@@ -67,32 +70,38 @@ export function reconcileCommand(app: App, base: Command): Command {
     .option('--recordings', 'also ask for the recording of each call, and send its event')
     .option(
       '--field-name <name=field>',
-      'where call records have createdAt, dialedAt, endedAt; repeatable',
+      'the name that call records use for createdAt, dialedAt or endedAt; repeatable',
       repeatable,
     )
-    .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 4);
+    .option(
+      '--concurrency <number>',
+      'the number of requests at the same time',
+      wholeNumber('--concurrency', 1, 100),
+      4,
+    );
   return withTargetOptions(withServiceOptions(withStoreOptions(command)))
     .addHelpText(
       'after',
       `
-Lists the service's calls, and sends call:completed for each that has ended,
-with its callId alone. The receiver knows which events it has handled, and runs
-the others. A webhook that comes later is a duplicate. Ctrl-C waits for the
-events that are being sent; run the command again to go on.
+Lists the calls in the service, and sends call:completed with the callId for
+each call that has ended. The receiver handles the events that it has not
+handled before. A webhook that arrives later is a duplicate. Ctrl-C waits for
+the requests in progress; run the command again to go on.
 
-The window must not be longer than the receiver's store remembers: older events
-would run again. With a memory store, begin after the start of the process.
-If the receiver has tenants, a dry run needs --tenant; else the URL of --to and
-the secret say whose calls these are.
-Exit code 1 if any event failed, or if a dry run found that any was missed.
+The window must not be longer than the receiver's store remembers events: older
+events would run again. With a memory store, begin after the process started.
+If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the
+URL and the secret decide which tenant the calls belong to.
+
+Exit code 1 if an event failed, or if a dry run found missed events.
 ${examples(
   ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'What was missed'],
-  ['reconcile --since 12h --dry-run --tenant acme', 'The same of one tenant'],
-  ['reconcile --since 12h --to 3000/hook', 'Send it'],
-  ['reconcile --since 1h --until 0s --to 3000/hook', 'Calls of the running simulator'],
+  ['reconcile --since 12h --dry-run --tenant acme', 'What was missed for one tenant'],
+  ['reconcile --since 12h --to 3000/hook', 'Send what was missed'],
+  ['reconcile --since 1h --until 0s --to 3000/hook', 'Use the calls of the running simulator'],
   [
     'reconcile --since 12h --allow-external \\\n      --to https://example.com/hook',
-    'To a receiver on another machine',
+    'Send to a receiver on another machine',
   ],
 )}`,
     )
@@ -103,11 +112,11 @@ async function run(app: App, options: Options): Promise<number> {
   const { to, dryRun = false, rememberFor, recordings, concurrency } = options;
   const { output, signal } = app;
   if (to === undefined && !dryRun)
-    throw badInput('Which receiver?', 'Pass --to URL, or --dry-run to send nothing.');
+    throw badInput('No receiver is given.', 'Pass --to URL, or --dry-run to send nothing.');
   if (options.tenant !== undefined && !dryRun)
     throw badInput(
-      '--tenant is for --dry-run.',
-      'Remove it: the URL of --to and the secret say whose calls these are.',
+      '--tenant is only for --dry-run.',
+      'Remove it: the URL of --to and the secret decide which tenant the calls belong to.',
     );
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
@@ -149,7 +158,7 @@ async function run(app: App, options: Options): Promise<number> {
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
-        output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
+        output.message('Calls of the last 10 minutes are left out. To include them: --until 0s');
     }
     const missed = dryRun ? result.missed : 0;
     return result.failed + missed > 0 ? EXIT.attention : EXIT.done;
@@ -159,7 +168,7 @@ async function run(app: App, options: Options): Promise<number> {
     if (error instanceof WebhookError && error.message.includes('fieldNames'))
       throw badInput(
         error.message,
-        'Pass --field-name createdAt=FIELD. To see the fields: call-webhooks calls',
+        'Pass --field-name createdAt=FIELD. To see the fields: npx call-webhooks calls',
       );
     throw error;
   }
@@ -230,13 +239,13 @@ async function printResult(
     return t`${counted(seen, 'call')}: ${bold(missed)} ${missed === 1 ? 'event' : 'events'} missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
   });
   if (inDeadLetters > 0)
-    output.message('To run what is in the dead letters: call-webhooks dead-letters redrive');
+    output.message('To run the events in the dead letters: npx call-webhooks dead-letters redrive');
 }
 
 /** With times, since a duration would begin later. */
 function tellHowToGoOn(output: Output, { since, until }: Window): void {
-  output.message('The run did not finish. The receiver remembers what it has handled.');
-  output.message('To go on, run the command again with these times:');
+  output.message('The run did not finish. The receiver remembers the events that it has handled.');
+  output.message('To continue, run the command again with these times:');
   output.message(`  --since ${since.toISOString()} --until ${until.toISOString()}`);
 }
 
@@ -267,7 +276,7 @@ export function windowOf({ since, until, rememberFor }: WindowOptions, now: numb
   if (since >= end)
     throw badInput(
       '--since has to be before --until.',
-      until ? 'Give a longer window.' : 'Without --until, it looks at calls up to 10 minutes ago.',
+      until ? 'Give a longer window.' : 'Without --until, the window ends 10 minutes ago.',
     );
   const asked = now - since.getTime();
   if (asked > rememberFor + SLACK_MS)

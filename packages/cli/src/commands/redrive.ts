@@ -47,22 +47,32 @@ interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
 
 export function redriveCommand(app: App): Command {
   const command = app
-    .command('redrive', 'Send dead letters to the running receiver once more')
-    .argument('[id...]', 'their ids, or the beginnings of them')
-    .requiredOption('--to <url>', 'the URL of the receiver')
-    .option('--all', 'all of them')
-    .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 1);
+    .command('redrive', 'Send dead letters to the running receiver again')
+    .argument('[id...]', 'the ids of the dead letters, or the first characters of each')
+    .requiredOption(
+      '--to <url>',
+      'the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    )
+    .option('--all', 'all dead letters')
+    .option(
+      '--concurrency <number>',
+      'the number of requests at the same time',
+      wholeNumber('--concurrency', 1, 100),
+      1,
+    );
   return withTargetOptions(withStoreOptions(withFilterOptions(command)))
     .addHelpText(
       'after',
       `
-Each dead letter is signed anew and sent. It is removed when the receiver has
-handled its event. If that fails again, the receiver writes the new error into
-the dead letter. Ctrl-C waits for what is being sent. The store has to be the
-receiver's. If the receiver has tenants, redrive one at a time: --tenant, with
-the --to and the secret of this tenant.
-Exit code 1 if any failed, had no response in time, or is a dead job of a queue,
-which only the queue can run.`,
+The command signs each dead letter with a new timestamp and sends it. A dead
+letter is removed when the receiver has handled its event. If the event fails
+again, the receiver writes the new error into the dead letter. Ctrl-C waits for
+the requests that are in progress. Pass the store that the receiver uses. If the
+receiver has tenants, redrive one tenant at a time: pass --tenant with the URL
+and the secret of this tenant.
+
+Exit code 1 if a dead letter failed again, got no response in time, or is a dead
+job of a queue, which only the queue can run.`,
     )
     .action(app.action((ids: string[], options: RedriveOptions) => run(app, ids, options)));
 }
@@ -112,9 +122,9 @@ async function redriveLetters(
     bar.clear();
     output.message(line);
   };
-  const onStop = tell('Waiting for what is being sent. Press Ctrl-C again to give up.');
+  const onStop = tell('Waiting for the requests in progress. Press Ctrl-C again to stop at once.');
   const onKilled = tell(
-    `The result of what is being sent is unknown, but nothing is lost. To find out, run the command again in ${duration(leaseFor)}.`,
+    `The result of the requests in progress is unknown, but no dead letter is lost. To see the result, run the command again in ${duration(leaseFor)}.`,
   );
   let done = 0;
   let printing = Promise.resolve();
@@ -156,17 +166,18 @@ async function redriveLetters(
 }
 
 const DEAD_JOBS =
-  'The skipped ones are dead jobs of a queue. To run them, call redrive({ deadJobs }) of @call-webhooks/recovery. To remove these copies: call-webhooks dead-letters remove';
+  'The skipped dead letters are dead jobs of a queue. To run them, call redrive({ deadJobs }) from @call-webhooks/recovery. To remove these copies: npx call-webhooks dead-letters remove';
 
 /** What became of a letter that was not handled. */
 function whatBecame({ result, outcome }: RedriveProgress): string {
-  if (result === 'alreadyHandled') return 'already handled; the letter is removed';
-  if (result === 'unknown') return 'unknown: no response, so its handler may be running';
-  if (result === 'notFound') return 'not found: it was redriven or removed meanwhile';
+  if (result === 'alreadyHandled') return 'already handled: the dead letter was removed';
+  if (result === 'unknown')
+    return 'unknown: there was no response, so the handler may still be running';
+  if (result === 'notFound') return 'not found: it was redriven or removed in the meantime';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
   if (outcome === 'dead-lettered') return 'failed again: the dead letter has the new error';
   const log = result === 'failed' ? "; the receiver's log has the error" : '';
-  return `${result}: ${outcome ?? 'another redrive has it'}${log}`;
+  return `${result}: ${outcome ?? 'another redrive is running it'}${log}`;
 }
 
 function printCounts({ output }: App, counts: RedriveResult): Promise<void> {

@@ -20,8 +20,12 @@ interface ListOptions extends ServiceOptions {
 
 const withListOptions = (command: Command): Command =>
   withServiceOptions(command)
-    .option('--all', 'all pages, not only the first')
-    .option('-n, --limit <number>', 'results per page', wholeNumber('--limit', 1, 100_000))
+    .option('--all', 'print all pages, not only the first')
+    .option(
+      '-n, --limit <number>',
+      'the number of results per page',
+      wholeNumber('--limit', 1, 100_000),
+    )
     .option('--next <cursor>', 'continue after an earlier page');
 
 interface Source<T> {
@@ -69,7 +73,7 @@ async function printList<T>(
   }
   if (count === 0) output.message(ifNone);
   if (page?.hasNext)
-    output.message(t`There are more: --all, or --next ${shellWord(page.next ?? '')}`);
+    output.message(t`There are more results: pass --all, or --next ${shellWord(page.next ?? '')}`);
   return undefined;
 }
 
@@ -78,12 +82,15 @@ export function callsCommand(app: App, base: Command): Command {
   return withListOptions(base)
     .addHelpText(
       'after',
-      examples(['calls', 'The first page'], ['calls --all --json | jq -r ._id', 'All ids']),
+      examples(
+        ['calls', 'Print the first page'],
+        ['calls --all --json | jq -r ._id', 'Print all ids'],
+      ),
     )
     .action(
       app.action(async (options: ListOptions) => {
         const { calls } = await serviceClient(app, options);
-        const ifNone = 'No calls found. In the simulator: call-webhooks trigger call';
+        const ifNone = 'No calls found. In the simulator: npx call-webhooks trigger call';
         return printList(app, calls, {}, options, columnsOf, ifNone);
       }),
     );
@@ -117,19 +124,21 @@ export function activityCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-A search has words, or one "exact subject", and operators: to: (repeatable),
-since:, until:, type:, template:, sequence:, from:. Quote it for the shell.
+A search consists of words or one "exact subject", and of the operators to:
+(repeatable), since:, until:, type:, template:, sequence: and from:. Quote the
+search for the shell.
 ${examples(
-  ['activity to:example.com type:opened since:2026-01-31', 'Who opened what'],
-  [`activity 'template:"First call" from:myself' --all`, 'A value of several words is quoted'],
-  ['activity type:clicked --all --json | jq -r .recipientEmail', 'Fields of all pages'],
+  ['activity to:example.com type:opened since:2026-01-31', 'See who opened which message'],
+  [`activity 'template:"First call" from:myself' --all`, 'Quote a value of several words'],
+  ['activity type:clicked --all --json | jq -r .recipientEmail', 'Print a field of all pages'],
 )}`,
     )
     .action(
       app.action(async (words: string[], options: ListOptions) => {
         const query = { search: words.join(' ') };
         const { events } = await serviceClient(app, options);
-        const ifNone = 'No activity events found. In the simulator: call-webhooks trigger message';
+        const ifNone =
+          'No activity events found. In the simulator: npx call-webhooks trigger message';
         return printList(app, events, query, options, () => COLUMNS, ifNone);
       }),
     );
@@ -159,8 +168,8 @@ export function recordingCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       examples(
-        ['recording 4d0c…', 'Save it; the file appears when it is complete'],
-        ['recording 4d0c… -o - | ffplay -', 'Listen to it'],
+        ['recording 4d0c…', 'Save the recording; the file appears when it is complete'],
+        ['recording 4d0c… -o - | ffplay -', 'Play the recording'],
       ),
     )
     .action(

@@ -35,7 +35,7 @@ export function rulesCommand(app: App, base: Command): Command {
     )
     .addCommand(createCommand(app))
     .addCommand(
-      command('remove', 'Remove a rule with its actions; its pending deliveries are dropped')
+      command('remove', 'Remove a rule with its actions and its pending events')
         .argument('<rule>', 'the id of the rule')
         .action(app.action((id: string, options: SimulatorOptions) => remove(app, id, options))),
     )
@@ -44,18 +44,19 @@ export function rulesCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       `
-Ids may be shortened to their first characters.
+The first characters of an id are enough. There is only one recording webhook:
+The command rules create points it to the new URL.
 ${examples(
   ['rules create --url http://127.0.0.1:3000/hook', 'Send all three events to one receiver'],
-  ['rules list', 'Which rules are paused, and why'],
-  ['rules resume 5f02', 'Resume the rule whose id starts so'],
+  ['rules list', 'See which rules are paused, and why'],
+  ['rules resume 5f02', 'Resume the rule whose id begins with 5f02'],
   [
     `rules create --url 3000/crm --trigger call:completed \\\n      --payload '{"id":"{{callId}}"}'`,
-    'A custom payload',
+    'Send a custom payload',
   ],
   [
     'rules list --show-secret',
-    'export CALL_WEBHOOK_SECRET="$(call-webhooks rules list --show-secret)"',
+    'export CALL_WEBHOOK_SECRET="$(npx call-webhooks rules list --show-secret)"',
   ],
 )}`,
     );
@@ -102,10 +103,13 @@ interface CreateOptions extends ListOptions, SecretOptions {
 function createCommand(app: App): Command {
   const command = app
     .command('create', 'Create a rule for one event, or for all three')
-    .requiredOption('--url <url>', 'the URL of the receiver; also of the one recording webhook')
+    .requiredOption(
+      '--url <url>',
+      'the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    )
     .option('--trigger <event>', 'only this event')
     .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
-    .option('--unsigned', 'an action from before signing was introduced, without a secret')
+    .option('--unsigned', 'an action without a secret, as from before signing was introduced')
     .option('--show-secret', 'print the signing secret');
   return withSimulatorOption(withSecretOptions(command)).action(
     app.action(async (options: CreateOptions) => {
@@ -128,7 +132,7 @@ function createCommand(app: App): Command {
       const moved = before.find(({ _id }) => created.some((rule) => rule._id === _id));
       if (moved)
         app.output.message(
-          t`There is one recording webhook. It went to ${moved.actions[0]?.url ?? ''} before.`,
+          t`There is only one recording webhook. Its URL was ${moved.actions[0]?.url ?? ''} before.`,
         );
       if (showSecret) await printSecrets(app, connection, created);
       return undefined;
@@ -187,7 +191,7 @@ const COLUMNS: readonly Column[] = [
 async function printRules({ output }: App, rules: readonly Rule[]): Promise<undefined> {
   if (output.json) for (const rule of rules) await output.print(rule);
   else if (rules.length === 0)
-    output.message('There are no rules. Create them: call-webhooks rules create --url URL');
+    output.message('There are no rules. Create them: npx call-webhooks rules create --url URL');
   else
     await output.printTable(rules, COLUMNS, (colors) =>
       rules.flatMap((rule) => rowsOf(colors, rule)),

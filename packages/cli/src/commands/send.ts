@@ -42,8 +42,11 @@ export function sendCommand(app: App, base: Command): Command {
       '<event>',
       'call:started, call:completed or call:recording-available; any name with --data',
     )
-    .requiredOption('--to <url>', 'the URL of the receiver')
-    .option('-d, --data <text|@file|->', 'the body, sent byte for byte (default: a sample)')
+    .requiredOption(
+      '--to <url>',
+      'the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook',
+    )
+    .option('-d, --data <text|@file|->', 'the body, sent unchanged (default: a sample)')
     .option('--set <path=json>', 'set a field of the body; repeatable', repeatable)
     .option('--curl', 'print a curl command instead; its signature is valid for 5 minutes')
     .option('-H, --header <header>', 'add a header; repeatable', repeatable)
@@ -55,7 +58,8 @@ export function sendCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-Exit code 1 if the receiver does not acknowledge, 3 if nothing listens there.
+Exit code 1 if the receiver does not acknowledge the event, and 3 if nothing
+listens at the URL.
 ${examples(
   ['send call:completed --to 3000/hook --secret-file .secret', 'Send one event'],
   ['send call:started --to 3000/hook --set recipientName=null', 'Change a field'],
@@ -186,7 +190,7 @@ interface SignOptions extends SecretOptions {
 /** `sign`: prints the signature headers for a body. */
 export function signCommand(app: App, base: Command): Command {
   const command = base
-    .option('-d, --data <text|@file|->', 'the body, byte for byte', '-')
+    .option('-d, --data <text|@file|->', 'the body', '-')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--webhook-id <id>', 'use this webhook id (default: a new UUID)')
     .option(

@@ -33,18 +33,22 @@ import { createRules } from './rules.ts';
 /** `simulate`: runs the service on this machine. */
 export function simulateCommand(app: App, base: Command): Command {
   const command = base
-    .option('-f, --forward-to <url>', 'send all three events to this URL; repeatable', repeatable)
+    .option(
+      '-f, --forward-to <url>',
+      'send all three events to this URL; 3000/hook means http://127.0.0.1:3000/hook; repeatable',
+      repeatable,
+    )
     .option(
       '-p, --port <number>',
       `the port (default: ${String(DEFAULT_PORT)}; 0: any free port)`,
       wholeNumber('--port', 0, 65_535),
     )
     .addOption(
-      new Option('--clock <mode>', 'real, or manual: it stands still until you advance it')
+      new Option('--clock <mode>', 'real, or manual: the clock stands still until you advance it')
         .choices(['real', 'manual'])
         .default('real'),
     )
-    .option('--seed <text>', 'the same ids, secrets, jitter and chaos in each run')
+    .option('--seed <text>', 'produce the same ids, secrets, jitter and faults in each run')
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(
       '--max-attempts <number>',
@@ -52,31 +56,31 @@ export function simulateCommand(app: App, base: Command): Command {
       wholeNumber('--max-attempts', 1, 1_000),
     )
     .addOption(
-      new Option('--while-paused <mode>', 'the events of a paused rule (default: drop)').choices([
-        'drop',
-        'hold',
-      ]),
+      new Option(
+        '--while-paused <mode>',
+        'what happens to the events of a paused rule (default: drop)',
+      ).choices(['drop', 'hold']),
     )
     .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--api-token <token>', 'the API token to require (default: from the seed)');
   return withExternalOption(withSecretOptions(withFieldNameOption(command)))
-    .option('--shared-secret', 'sign all actions with one secret, unlike the service')
+    .option('--shared-secret', 'sign all actions with the same secret, unlike the real service')
     .option('--secret-out <file>', 'write the secrets to a file, for --secret-file')
     .addHelpText(
       'after',
       `
-As at the service, each action has its own secret. Given secrets are used in
-this order: call:started, call:completed, then the recording webhook, unless
-$RECORDING_WEBHOOK_SECRET is set. What is not given is generated.
+As with the real service, each action has its own secret. The secrets that you
+give are used in this order: call:started, call:completed, then the recording
+webhook, unless $RECORDING_WEBHOOK_SECRET is set. Missing secrets are generated.
 ${examples(
   ['simulate --forward-to http://127.0.0.1:3000/hook', 'Send every event to your receiver'],
   [
     'simulate -f 3000/hook --clock manual --seed 7',
-    'A repeatable run in which retries do not wait',
+    'A repeatable run in which you decide when retries happen',
   ],
   ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Retry quickly'],
-  ['simulate -f 3000/hook --json | jq .attempt.response', 'For scripts'],
+  ['simulate -f 3000/hook --json | jq .attempt.response', 'Print the responses, for scripts'],
 )}`,
     )
     .action(app.action((options: SimulateOptions) => simulate(app, options)));
@@ -148,7 +152,7 @@ async function start({ chaos = [], fieldName, ...options }: StartOptions): Promi
     if (error instanceof SimulatorError)
       throw badInput(
         error.message,
-        'Correct this option. For all options: call-webhooks simulate --help',
+        'Correct this option. For all options: npx call-webhooks simulate --help',
       );
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
@@ -211,9 +215,9 @@ function printBanner(
       t`${CALLS_VARIABLE}=${[...new Set(secretsOf(false))].join(',')}`,
       t`${RECORDING_VARIABLE}=${secretsOf(true).join(',')}`,
       t``,
-      t`Place a call: ${cyan(`call-webhooks trigger call${flag}`)}`,
+      t`Place a call: ${cyan(`npx call-webhooks trigger call${flag}`)}`,
     );
   } else
-    lines.push(t`Add a receiver: ${cyan(`call-webhooks rules create --url 3000/hook${flag}`)}`);
+    lines.push(t`Add a receiver: ${cyan(`npx call-webhooks rules create --url 3000/hook${flag}`)}`);
   for (const line of [...lines, dim('Press Ctrl-C to stop.'), t``]) output.message(line);
 }

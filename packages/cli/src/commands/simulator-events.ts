@@ -34,7 +34,7 @@ export function simulatorEventsCommand(app: App, base: Command): Command {
     .addCommand(listCommand(app), { isDefault: true })
     .addCommand(
       withSimulatorOption(app.command('show', 'Show one event: every request and response'))
-        .argument('<id>', 'its id or the beginning of it')
+        .argument('<id>', 'its id, or the first characters of it')
         .action(app.action((id: string, options: SimulatorOptions) => show(app, id, options))),
     )
     .addCommand(
@@ -45,9 +45,9 @@ export function simulatorEventsCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       examples(
-        ['events list --state waiting', 'What will be retried'],
-        ['events list --call 4d0c --json', 'Everything about one call, for scripts'],
-        ['events show 1f2e', 'The event whose id starts with 1f2e'],
+        ['events list --state waiting', 'See what will be retried'],
+        ['events list --call 4d0c --json', 'Print everything about one call, for scripts'],
+        ['events show 1f2e', 'Show the event whose id begins with 1f2e'],
         ['events tail --json | jq .attempt.response', 'Watch the attempts'],
       ),
     );
@@ -55,10 +55,10 @@ export function simulatorEventsCommand(app: App, base: Command): Command {
 
 function listCommand(app: App): Command {
   return withSimulatorOption(app.command('list', 'List the latest events, oldest first'))
-    .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
+    .addOption(new Option('--state <state>', 'only events in this state').choices(STATES))
     .option('--event <name>', 'only of this event')
-    .option('--call <id>', 'only of this call: its id or the beginning of it')
-    .option('--rule <id>', 'only of this rule: its id or the beginning of it')
+    .option('--call <id>', 'only events of this call: its id, or the first characters of it')
+    .option('--rule <id>', 'only events of this rule: its id, or the first characters of it')
     .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, MAX_LIMIT), 50)
     .action(app.action((options: ListOptions) => list(app, options)));
 }
@@ -75,7 +75,7 @@ async function list(app: App, options: ListOptions): Promise<undefined> {
   const latest = matching.slice(-limit);
   if (output.json) for (const event of latest) await output.print(event);
   else if (latest.length === 0)
-    output.message('No events found. To make some: call-webhooks trigger call');
+    output.message('No events found. To create some: npx call-webhooks trigger call');
   else
     await output.printTable(latest, COLUMNS, (colors) =>
       latest.map((event) => cellsOf(colors, event)),
@@ -164,7 +164,10 @@ function attemptDetails(
     ),
   ];
   if (cause)
-    lines.push(t`  ${cause.when}`, t`  ${dim('To fix it:')} call-webhooks explain ${cause.topic}`);
+    lines.push(
+      t`  ${cause.when}`,
+      t`  ${dim('To fix it:')} npx call-webhooks explain ${cause.topic}`,
+    );
   if (chaos.length > 0) lines.push(t`  ${yellow(`chaos: ${chaos.join(', ')}`)}`);
   lines.push(t`  ${cyan('→')} POST ${request.url}`);
   for (const [name, value] of Object.entries(request.headers))
@@ -193,7 +196,7 @@ async function tail(app: App, options: SimulatorOptions): Promise<undefined> {
 /** `resend`: sends an event of the simulator again. */
 export function resendCommand(app: App, base: Command): Command {
   return withSimulatorOption(base)
-    .argument('<id>', 'the id of the event or the beginning of it')
+    .argument('<id>', 'the id of the event, or the first characters of it')
     .addHelpText(
       'after',
       `

@@ -39,7 +39,7 @@ is unknown, for example because the store does not answer. All times are in UTC.
 ${examples(
   ['status --store sqlite:calls.db', 'What needs attention now'],
   [
-    'status --urgent >out 2>&1 || mail -s calls me@example.com <out',
+    'status --urgent >out 2>&1 || mail -s call ops@acme.de <out',
     'From cron: a mail only if it is urgent',
   ],
   ["status --json | jq -r '.attention[].kind'", 'Only what kinds of things need attention'],

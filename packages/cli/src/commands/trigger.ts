@@ -125,26 +125,35 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** `trigger`: makes something happen in the simulator. */
 export function triggerCommand(app: App, base: Command): Command {
   const command = base
-    .argument('[event|scenario]', 'without one, all are listed')
+    .argument(
+      '[event|scenario]',
+      'the event or scenario; without it, the command lists all of them',
+    )
     .option('--set <path=json>', 'set a field of the call or message; repeatable', repeatable)
     .option(
       '-n, --count <number>',
-      'how many times; for `burst`: how many calls',
+      'the number of times; for `burst`, the number of calls',
       wholeNumber('--count', 1, 10_000),
     )
     .option('-w, --wait', 'wait for the responses; exit code 1 if the receiver fails')
     .option('--retries', 'with --wait: wait until all events have succeeded or failed for good')
     .addOption(
-      durationOption('--timeout <duration>', 'the longest wait without --retries', 60_000),
+      durationOption('--timeout <duration>', 'how long to wait without --retries', 60_000),
     );
   return withSimulatorOption(withFieldNameOption(command))
     .addHelpText(
       'after',
       examples(
         ['trigger call --wait', 'Place a call and see how your receiver responds'],
-        ['trigger call:completed --set calledName="Ada Lovelace"', 'One event with this name'],
-        ['trigger call:started --set calledEmail=null -n 5', 'Five calls without an email address'],
-        ['trigger burst --wait --retries', '20 calls at once, until all have succeeded'],
+        ['trigger call:completed --set calledName="Ada Lovelace"', 'Send one event with this name'],
+        [
+          'trigger call:started --set calledEmail=null -n 5',
+          'Place five calls without an email address',
+        ],
+        [
+          'trigger burst --wait --retries',
+          'Place 20 calls at once, and wait until all events have succeeded',
+        ],
       ),
     )
     .action(
@@ -154,7 +163,7 @@ export function triggerCommand(app: App, base: Command): Command {
         if (scenario) return runScenario(app, name, scenario, options);
         throw badInput(
           `There is no event or scenario ${name}.`,
-          didYouMean(name, Object.keys(SCENARIOS), 'List them: call-webhooks trigger'),
+          didYouMean(name, Object.keys(SCENARIOS), 'List them: npx call-webhooks trigger'),
         );
       }),
     );
@@ -236,7 +245,7 @@ async function runScenario(
     throw new CliError(
       EXIT.attention,
       `Not every event got a response within ${String(options.timeout / 1_000)} s.`,
-      'See what is pending: call-webhooks events list. To wait longer: --timeout 5m',
+      'See the pending events: npx call-webhooks events list. To wait longer: --timeout 5m',
     );
   } finally {
     done.abort();
@@ -285,9 +294,9 @@ async function printEvents(
   if (!first) return EXIT.done;
   const { red } = output.messageColors;
   const count = red(`${failed.length} of ${events.length} not acknowledged.`);
-  output.message(t`${count} Details: call-webhooks events show ${shortId(first._id)}`);
+  output.message(t`${count} Details: npx call-webhooks events show ${shortId(first._id)}`);
   if (clock === 'manual' && failed.some(({ state }) => state === 'waiting'))
-    output.message('The clock stands still. To retry: call-webhooks clock advance 6m');
+    output.message('The clock stands still. To retry: npx call-webhooks clock advance 6m');
   return EXIT.attention;
 }
 
@@ -295,7 +304,7 @@ function nothingSent(rules: readonly Rule[]): CliError {
   return rules.length === 0
     ? badInput(
         'Nothing was sent, because there are no rules.',
-        'Create them: call-webhooks rules create --url http://127.0.0.1:3000/hook',
+        'Create them: npx call-webhooks rules create --url http://127.0.0.1:3000/hook',
       )
-    : badInput('No rule sends this event.', 'List the rules: call-webhooks rules list');
+    : badInput('No rule sends this event.', 'List the rules: npx call-webhooks rules list');
 }

@@ -26,13 +26,13 @@ interface VerifyOptions extends SecretOptions {
 /** `verify`: verifies a signature. */
 export function verifyCommand(app: App, base: Command): Command {
   const command = base
-    .option('-d, --data <text|@file|->', 'the raw body, byte for byte', '-')
+    .option('-d, --data <text|@file|->', 'the raw body', '-')
     .option('-H, --header <header>', 'a header of the request; repeatable', repeatable)
     .option('--headers <file>', 'a file of headers, one per line, as printed by `sign`')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option(
       '--tolerance <seconds>',
-      'the maximum age; raise it for old deliveries',
+      'the maximum age of the signature; raise it for old deliveries',
       wholeNumber('--tolerance', 0, 86_400 * 3_650),
       300,
     );
@@ -41,7 +41,7 @@ export function verifyCommand(app: App, base: Command): Command {
       'after',
       examples(
         ['verify --headers headers.txt --data @body.json', 'Does the signature match?'],
-        ['verify --headers headers.txt --data @body --tolerance 999999', 'At any age'],
+        ['verify --headers head.txt --data @body --tolerance 999999', 'Allow any age'],
       ),
     )
     .action(app.action((options: VerifyOptions) => verify(app, options)));

@@ -90,10 +90,12 @@ async function requireAnswer(receiver: GradedReceiver, after?: Check): Promise<v
   const { url } = receiver.options;
   const headers = { 'Content-Type': 'application/json' };
   const result = await receiver.send({ headers, body: Buffer.from('{}') });
-  const note = after && ` It was gone after the check ${after.id}: no request may end a receiver.`;
+  const note =
+    after &&
+    ` The receiver stopped responding after the check ${after.id}: no request may end a receiver.`;
   requireReached(url, result, after === undefined, note);
   const foreign = notOfReceiver(url, result);
-  if (foreign) throw environmentError(`${url} is no receiver. ${foreign.when}`, foreign.fix);
+  if (foreign) throw environmentError(`${url} is not a receiver. ${foreign.when}`, foreign.fix);
   if (result.kind === 'timeout')
     throw environmentError(
       after ? `${url} stopped responding after the check ${after.id}.` : `${url} never responded.`,

@@ -61,7 +61,7 @@ const SPEC = {
 export const OTHER_SECRETS = 'secrets/others';
 const COPIES = 5;
 const COMMIT = 'Record an event as done only after its handler has succeeded.';
-const LIVE = 'A broken request must not stop the receiver. Handle errors of connections.';
+const LIVE = 'A broken request must not stop the receiver. Handle connection errors.';
 
 /** Passes if the event had its effect exactly once. */
 async function once(receiver: GradedReceiver, { callId, name }: TestEvent): Promise<Finding> {
@@ -82,7 +82,7 @@ const ODD_BODIES = (name: string): readonly (readonly [what: string, body: strin
   ['a custom payload', '{"check":"custom payload"}'],
   ['broken JSON', `{"eventName":${JSON.stringify(name)}`],
   ['an empty body', ''],
-  ['JSON that is no object', '[null]'],
+  ['JSON that is not an object', '[null]'],
   ['fields of wrong types', '{"eventName":7,"callId":{"a":[]}}'],
   ['bytes that are not UTF-8', Buffer.from('{"eventName":"\u00ff"}', 'latin1')],
   ['JSON that is nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000)],
@@ -107,7 +107,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: OTHER_SECRETS,
     title: 'Deliveries that are signed with the other secrets',
     why: [SPEC.rotation],
-    fix: 'Pass all secrets to the receiver: each webhook action has its own, and so has the recording webhook. While one is rotated, the old one stays.',
+    fix: 'Pass all secrets to the receiver: each webhook action has its own secret, and so has the recording webhook. During a rotation, keep the old secret as well.',
     needs: ['secret', 'otherSecrets'],
     async run(receiver) {
       const { otherSecrets = [] } = receiver.options;
@@ -123,7 +123,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'replays/after-others',
     title: 'A replay after 50 other deliveries',
     why: [SPEC.replay],
-    fix: 'Remember each accepted webhook id for ten minutes. A memory of the last few is not enough.',
+    fix: 'Remember each accepted webhook id for ten minutes. It is not enough to remember only the latest ones.',
     needs: ['secret'],
     async run(receiver) {
       const delivery = receiver.sign(receiver.event().body);
@@ -188,7 +188,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'events/odd-bodies',
     title: 'Bodies that the service does not send, signed',
     why: [SPEC.notFound],
-    fix: 'Answer them, but never with 404, and go on serving others.',
+    fix: 'Answer these requests, but never with 404, and continue to serve others.',
     needs: ['secret', 'runHandlers'],
     async run(receiver) {
       for (const [what, body] of ODD_BODIES(receiver.eventName)) {
@@ -216,7 +216,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'failures/while-running',
     title: 'A retry is not acknowledged before a running handler has succeeded',
     why: [SPEC.acknowledge],
-    fix: `${COMMIT} Answer a copy that comes meanwhile with 503.`,
+    fix: `${COMMIT} Answer a copy that arrives in the meantime with 503.`,
     needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ slowMs: 600, failures: 1 });

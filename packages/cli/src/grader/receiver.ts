@@ -101,7 +101,7 @@ export class GradedReceiver {
       [names.createdAt]: now,
       [names.calledNumber]: '+12025550100',
       [names.calledEmail]: 'check@example.com',
-      [names.calledName]: 'call-webhooks check',
+      [names.calledName]: 'npx call-webhooks check',
       [names.dialedAt]: time,
       [names.endedAt]: time,
     };
@@ -288,7 +288,8 @@ export function wrong(result: PostResult, to = ''): Finding {
   const saw = `${describeResult(result)}${to}`;
   if (result.kind !== 'status') return fail(saw);
   const { status } = result;
-  if (status >= 500) return { ...fail(saw), fix: 'It is a server error: the log has the cause.' };
+  if (status >= 500)
+    return { ...fail(saw), fix: 'This is a server error: the log of the receiver has the cause.' };
   const harms = (status >= 300 && status < 400) || status === 404 || status === 410;
   return harms ? { ...fail(saw), fix: foreignStatus(status).fix } : fail(saw);
 }

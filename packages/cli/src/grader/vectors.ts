@@ -22,24 +22,24 @@ import {
 /** The first check: without it, a refusal shows nothing. */
 export const BASELINE = 'signature/valid';
 const BASELINE_FIX =
-  'Check the secret, and acknowledge genuine deliveries. For a receiver that rejects events that it does not know, run call-webhooks check --run-handlers; if it needs the real field names, add --field-name placedBy=FIELD, which call-webhooks infer finds.';
+  'Check the secret, and acknowledge genuine deliveries. For a receiver that rejects events that it does not know, run npx call-webhooks check --run-handlers; if it needs the real field names, add --field-name placedBy=FIELD, which npx call-webhooks infer finds.';
 /** They need no secret: any other will do. */
 const UNSIGNED: readonly string[] = ['headers/none', 'signature/other-secret'];
 /** How much later than the first a delivery may be, and still be sent at once; milliseconds. */
 const AT_ONCE_MS = 60_000;
 
 const FIXES: Readonly<Record<string, string>> = {
-  signature: 'Compute the signature yourself, over the raw bytes, and compare the whole of it.',
-  headers: 'Require all three headers, without regard to case, and reject what lacks one.',
+  signature: 'Compute the signature yourself over the raw bytes, and compare all of it.',
+  headers: 'Require all three headers, regardless of case, and reject requests that lack one.',
   clock:
-    'Refuse a timestamp that is not all digits, or more than 300 s from the clock, in either direction.',
+    'Reject a timestamp that does not consist of digits, or that is more than 300 s from the clock in either direction.',
   'body-bytes':
     'Verify the HMAC over the exact bytes that arrived, before you decode or parse them.',
   secrets: 'The key is what the secret without whsec_ decodes to. Never fall back to another key.',
   replays:
-    'Remember each accepted webhook id for as long as its signature verifies, ten minutes, and reject repeats, such as with 409.',
+    'Remember each accepted webhook id for as long as its signature verifies, ten minutes, and reject repeats, for example with 409.',
   duplicates:
-    'Recognize an event by callId and eventName together, and acknowledge one that is done with 2xx.',
+    'Recognize an event by callId and eventName together, and acknowledge an event that was already handled with 2xx.',
   events: 'Acknowledge these events with 2xx, and ignore fields that you do not know.',
 };
 

@@ -47,13 +47,13 @@ const UNREACHED: readonly KnownFailure[] = [
   ],
   [
     /^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/,
-    'The address is not reached',
+    'The address cannot be reached',
     'Check the address and the network.',
   ],
   [
     /EXPIRED|NOT_YET_VALID/,
-    'The certificate is not valid now',
-    'Renew it. To test until then, pass --insecure.',
+    'The certificate is not valid at this time',
+    'Renew the certificate. To test until then, pass --insecure.',
   ],
   [
     /ALTNAME/,
@@ -63,17 +63,17 @@ const UNREACHED: readonly KnownFailure[] = [
   [
     /CERT|SIGNED|SIGNATURE|ISSUER/,
     'The certificate is not trusted',
-    'Use one that is trusted. On your machine, set NODE_EXTRA_CA_CERTS to a file with it or with that of its authority, or pass --insecure.',
+    'Use a trusted certificate. On your machine, set NODE_EXTRA_CA_CERTS to a file with the certificate or that of its authority, or pass --insecure.',
   ],
   [
     /^EPROTO$|SSL|TLS/,
-    'The port speaks no TLS',
-    'If the receiver has no TLS, use http:// in the URL.',
+    'The server does not use TLS at this port',
+    'If the receiver does not use TLS, use http:// in the URL.',
   ],
   [
     /^HPE_/,
-    'The port speaks no HTTP',
-    'Check the port. If the receiver has TLS, use https:// in the URL.',
+    'The server does not speak HTTP at this port',
+    'Check the port. If the receiver uses TLS, use https:// in the URL.',
   ],
 ];
 
@@ -87,7 +87,7 @@ const UNANSWERED: readonly KnownFailure[] = [
   [
     /^timeout$/,
     'The receiver did not respond in time',
-    'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
+    'Respond sooner, or set ackWithin. Move work that takes longer to a queue.',
   ],
   [
     /^[A-Z][A-Z\d_]+$|Error$/,
@@ -121,7 +121,7 @@ export function requireReached(
   if (isFirst && code === 'ECONNRESET')
     throw environmentError(
       `${url} closed the connection without a response (${code}).`,
-      'If the receiver has TLS, use https:// in the URL. Otherwise, read its log.',
+      'If the receiver uses TLS, use https:// in the URL. Otherwise, read the log of the receiver.',
     );
   return result;
 }
@@ -148,7 +148,7 @@ export function notOfReceiver(url: string, result: PostResult): Failure | undefi
   // Other statuses, such as a 404, have explanations of their own.
   if (!isPage || !(status < 300 || status === 401 || status === 403)) return undefined;
   return {
-    when: `It responds ${String(status)} with a web page, which no receiver does: a sign-in wall, the warning page of a tunnel or a single-page app answers in its place.`,
+    when: `It responds ${String(status)} with a web page, which no receiver does: a sign-in page, the warning page of a tunnel or a single-page app answers instead of the receiver.`,
     fix: 'Let requests to the path of the receiver pass in the proxy, the tunnel or the app, and check the path.',
   };
 }
@@ -167,7 +167,7 @@ export function foreignStatus(status: number): Failure {
   if (status === 410) return { when, fix: 'Return 503 instead of 410, which means "gone".' };
   if (status >= 300 && status < 400)
     return {
-      when: `${when} The spec does not say that the service follows redirects.`,
+      when: `${when} The service is not documented to follow redirects.`,
       fix: 'Use the final URL in the action: a redirect is a failed delivery.',
     };
   return { when, fix: 'Check what runs between the service and the receiver.' };

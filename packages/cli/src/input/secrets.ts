@@ -30,8 +30,11 @@ interface GivenSecrets {
 /** Adds `--secret` and `--secret-file`. */
 export const withSecretOptions = (command: Command): Command =>
   command
-    .option('--secret <whsec>', `the signing secret; safer: $${CALLS_VARIABLE} or a file`)
-    .option('--secret-file <file>', 'a file with one signing secret per line, the current first');
+    .option('--secret <whsec>', `the signing secret; $${CALLS_VARIABLE} or a file is safer`)
+    .option(
+      '--secret-file <file>',
+      'a file with one signing secret per line, the current one first',
+    );
 
 /**
  * The given secrets, from the flag, the file or the environment, in this order. Each may be a list.
@@ -107,7 +110,7 @@ function linesOf(content: string, path: string): readonly SecretLine[] {
   const where = `Line ${String(bad.number)} of ${path}`;
   throw bad.problem === 'no-time'
     ? badInput(
-        `${where} says until when its secret is valid, but this is no time.`,
+        `${where} has no valid time after "until".`,
         'Write a time in ISO 8601 after "until", such as 2026-01-31T12:00Z, or remove the word.',
       )
     : badInput(
@@ -171,8 +174,8 @@ export async function checkReplaceable(path: string): Promise<void> {
   const content = await contentOf(path);
   if (content.split(/\r?\n/).some(isAssignment))
     throw badInput(
-      `${path} has variables, which --secret-out would remove.`,
-      'Pass a file of its own, such as --secret-out .secret, and read it with --secret-file.',
+      `${path} contains variables, which --secret-out would remove.`,
+      'Pass a separate file, such as --secret-out .secret, and read it with --secret-file.',
     );
 }
 

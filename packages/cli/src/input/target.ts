@@ -48,7 +48,10 @@ export function targetUrl(given: string, allowExternal = false): string {
   if (url.username !== '' || url.password !== '')
     throw badInput('The URL must not contain a user name or password.', 'Remove it from the URL.');
   if (!allowExternal && !isLoopback(url.hostname))
-    throw badInput(`${url.host} is not this machine.`, 'To send there, pass --allow-external.');
+    throw badInput(
+      `${url.host} is not this machine.`,
+      'To send to another machine, pass --allow-external.',
+    );
   url.hash = '';
   return url.href;
 }

@@ -16,7 +16,7 @@ export function time(given: string): Date {
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(given)) throw withoutUnit(given);
   throw badInput(
     `${given} is neither a time nor a duration.`,
-    'Examples: 90m, 2h or 3d (ago), 2026-01-31, 2026-01-31T12:00Z. Without a zone, it is UTC.',
+    'Examples: 90m, 2h or 3d (ago), 2026-01-31, 2026-01-31T12:00Z. A time without a zone is in UTC.',
   );
 }
 
@@ -26,7 +26,7 @@ export function milliseconds(given: string): number {
   if (ms !== undefined) return ms;
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(given)) throw withoutUnit(given);
   throw badInput(
-    `${given} is no duration from 0s to ${String(MAX_DAYS)}d.`,
+    `${given} is not a duration from 0s to ${String(MAX_DAYS)}d.`,
     'Examples: 250ms, 30s, 5m, 1.5h, 2d',
   );
 }

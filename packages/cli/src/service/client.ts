@@ -28,11 +28,11 @@ export interface ServiceOptions extends SimulatorOptions {
 export const withServiceOptions = (command: Command): Command =>
   withSimulatorOption(command)
     .option('--base-url <url>', `the service's URL (or $${BASE_URL_VARIABLE})`)
-    .option('--api-token <token>', `the API token; safer: $${TOKEN_VARIABLE} or a file`)
+    .option('--api-token <token>', `the API token; $${TOKEN_VARIABLE} or a file is safer`)
     .option('--api-token-file <file>', 'a file with the API token')
     .option(
       '--wire <name=value>',
-      'a name that the interface does not show; repeatable',
+      'a name that the service does not document, such as callsField=items; repeatable',
       repeatable,
     );
 
@@ -73,7 +73,7 @@ export async function simulatorClient(
     if (error.exitCode !== EXIT.environment) throw error;
     throw environmentError(
       `The service's URL is not given. ${error.message}`,
-      `Set ${BASE_URL_VARIABLE}, pass --base-url, or start a simulator: call-webhooks simulate`,
+      `Set ${BASE_URL_VARIABLE}, pass --base-url, or start a simulator: npx call-webhooks simulate`,
     );
   }
 }

@@ -58,7 +58,7 @@ export function attemptWriter(
     if (result?.next === 'acknowledged') explained.delete(url);
     if (!cause || explained.get(url) === cause.topic) return [];
     explained.set(url, cause.topic);
-    return [text(cause.when), t`${dim('To fix it:')} call-webhooks explain ${cause.topic}`];
+    return [text(cause.when), t`${dim('To fix it:')} npx call-webhooks explain ${cause.topic}`];
   };
   return (colors, event, attempt) => [
     ...attemptLines(colors, columns, event, attempt),
@@ -105,4 +105,4 @@ export const unsentLine = (
   { red }: Colors,
   { eventName, callId, state, ruleId, url = 'a removed action' }: WebhookEventSummary,
 ): Text =>
-  t`${eventName}  ${shortId(callId)}  ${red(state)} for ${localUrl(url)}: the rule is paused. To resume it: call-webhooks rules resume ${ruleId}`;
+  t`${eventName}  ${shortId(callId)}  ${red(state)} for ${localUrl(url)}: the rule is paused. To resume it: npx call-webhooks rules resume ${ruleId}`;

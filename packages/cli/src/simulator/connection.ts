@@ -68,7 +68,7 @@ function simulatorUrl({ env }: Io, given: string | undefined): string {
   const parsed = URL.canParse(whole) ? new URL(whole) : undefined;
   if (parsed?.protocol !== 'http:' || !isLoopback(parsed.hostname))
     throw badInput(
-      `${url} is not a simulator: it runs on this machine only.`,
+      `${url} is not a simulator: a simulator runs only on this machine.`,
       'Examples: --simulator http://127.0.0.1:4777, --simulator 4777',
     );
   return parsed.origin;
@@ -115,7 +115,7 @@ export function connect(url: string, signal: AbortSignal): Connection {
       const { code = 'no HTTP' } = ((error as Error).cause ?? {}) as { code?: string };
       throw environmentError(
         `No simulator is running at ${url} (${code}).`,
-        'Start one in another terminal: call-webhooks simulate --forward-to URL',
+        'Start one in another terminal: npx call-webhooks simulate --forward-to URL',
       );
     });
     if (response.ok) return response;
@@ -152,7 +152,7 @@ const RESPOND_WITHIN_MS = 10_000;
 const silent = (url: string) =>
   environmentError(
     `The server at ${url} did not respond within ${String(RESPOND_WITHIN_MS / 1_000)} s.`,
-    'Is it a simulator? Pass the address of yours: --simulator http://127.0.0.1:PORT',
+    'Check that this is a simulator, or pass the address of yours: --simulator http://127.0.0.1:PORT',
   );
 
 const notASimulator = (url: string) =>
@@ -168,7 +168,7 @@ function queryString(query: Readonly<Record<string, string | number | undefined>
   return search.size === 0 ? '' : `?${search.toString()}`;
 }
 
-const SEE_LISTS = 'List what exists: call-webhooks rules list, call-webhooks events list';
+const SEE_LISTS = 'List what exists: npx call-webhooks rules list, npx call-webhooks events list';
 const FIXES: Readonly<Record<string, string>> = {
   'external-target': 'Start the simulator with --allow-external.',
   'not-found': SEE_LISTS,

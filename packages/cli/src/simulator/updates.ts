@@ -47,7 +47,7 @@ async function* readChanges(
   signal.throwIfAborted();
   throw environmentError(
     `The simulator at ${url} has stopped.`,
-    'Start it again: call-webhooks simulate --forward-to URL',
+    'Start it again: npx call-webhooks simulate --forward-to URL',
   );
 }
 
@@ -141,6 +141,6 @@ export const PAUSED: Readonly<Record<NonNullable<Rule['pauseReason']>, string>> 
 function ruleLine(colors: Colors, { _id, name, state, pauseReason = 'by-hand' }: Rule): Text {
   if (state === 'active') return colors.green(t`The rule "${name}" (${_id}) was resumed.`);
   return colors.red(
-    t`The rule "${name}" was paused: ${PAUSED[pauseReason]}. To resume it: call-webhooks rules resume ${_id}`,
+    t`The rule "${name}" was paused: ${PAUSED[pauseReason]}. To resume it: npx call-webhooks rules resume ${_id}`,
   );
 }

@@ -56,7 +56,7 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
         onAbort(givenUp, () => nodes.disconnect());
         // Of a cluster that is down it ends, and the promise never settles.
         const ended = once(nodes, 'end').then(() => {
-          throw new Error('The cluster is down. Its command CLUSTER INFO says more.');
+          throw new Error('The cluster is down. The Redis command CLUSTER INFO shows details.');
         });
         await Promise.race([nodes.connect(), ended]);
         return { client: nodes, close: () => nodes.quit(), info: () => Promise.resolve(whole) };
@@ -98,22 +98,22 @@ function redisReport(info: string): StoreReport {
   if (said('role') === 'slave')
     problems.push({
       result: 'bad',
-      text: 'It is a replica, which refuses to write.',
+      text: 'The server is a replica, which refuses to write.',
       fix: 'Use the URL of the primary.',
     });
   if (policy !== 'noeviction')
     problems.push({
       result: said('maxmemory') === '0' ? 'warn' : 'bad',
-      text: `maxmemory-policy is ${policy}: when its memory is full, it drops webhook ids and events, which then run twice.`,
+      text: `maxmemory-policy is ${policy}: when the memory is full, Redis drops webhook ids and events, and events may then run twice.`,
       fix: 'Set maxmemory-policy to noeviction.',
     });
   if (said('aof_enabled') === '0')
     problems.push({
       result: 'warn',
-      text: 'appendonly is no: a restart forgets the last events.',
-      fix: 'Set appendonly to yes, above all if dead letters are kept there.',
+      text: 'appendonly is no: a restart loses the latest events.',
+      fix: 'Set appendonly to yes, especially if Redis keeps your dead letters.',
     });
-  const version = said('redis_version') ?? '(it does not tell its version)';
+  const version = said('redis_version') ?? '(unknown version)';
   return { server: `Redis ${version}${isCluster ? ', a cluster' : ''}`, problems };
 }
 
@@ -127,7 +127,7 @@ const openRedis: Engine = async ({ url, prefix, givenUp }) => {
       const used = prefix ?? 'call-webhooks';
       return send === undefined || (await hasKeys(send, `${used}:*`))
         ? undefined
-        : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, --prefix is that and the prefix of the receiver, such as myapp:call-webhooks.`;
+        : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, pass both prefixes, such as --prefix myapp:call-webhooks.`;
     },
     close,
   };
@@ -172,7 +172,7 @@ async function postgresReport(client: PostgresClient): Promise<StoreReport> {
   const [{ version, read_only: readOnly }] = rows;
   const problem = {
     result: 'bad' as const,
-    text: 'It is a replica, or read-only: a receiver cannot write there.',
+    text: 'The server is a replica or read-only, so a receiver cannot write to it.',
     fix: 'Use the URL of the primary.',
   };
   return { server: `Postgres ${version}`, problems: readOnly === 'on' ? [problem] : [] };
@@ -250,9 +250,9 @@ function tablesOf(db: SqliteDatabase, file: string, prefix: string): readonly st
   if (own.length > 0) return own;
   const other = all.find((name) => name.endsWith('dead_letters'))?.slice(0, -'dead_letters'.length);
   throw environmentError(
-    `${file} has no tables of a receiver: none begins with ${prefix}.`,
+    `${file} contains no tables of a receiver: the name of no table begins with ${prefix}.`,
     other === undefined
-      ? 'Check the path: is it the file of the store of the receiver?'
+      ? 'Check that this is the file that the receiver uses as its store.'
       : `Check the path, or pass --prefix ${other}.`,
   );
 }

@@ -56,11 +56,11 @@ export const withFilterOptions = (command: Command): Command =>
     )
     .option(
       '--contains <file>',
-      'only those whose body has one of the values of a file, one a line; - reads standard input',
+      'only those whose body contains a value of this file (one per line; - is standard input)',
     )
     .option(
       '--cause <id>',
-      'only those of this cause; for its id: call-webhooks dead-letters causes',
+      'only those of this cause; for its id: npx call-webhooks dead-letters causes',
     )
     .option(
       '--since <time>',
@@ -138,8 +138,12 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
   const [only, another] = found;
   const letter = only === undefined ? undefined : await deadLetters.get(only);
   if (!letter)
-    throw badInput(`There is no dead letter ${id}.`, 'List them: call-webhooks dead-letters list');
-  if (another) throw badInput(`Several dead letters begin with ${id}.`, 'Give more of the id.');
+    throw badInput(
+      `There is no dead letter ${id}.`,
+      'List them: npx call-webhooks dead-letters list',
+    );
+  if (another)
+    throw badInput(`Several dead letters begin with ${id}.`, 'Give more characters of the id.');
   return letter;
 }
 

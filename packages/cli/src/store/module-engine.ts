@@ -42,7 +42,7 @@ export const openModule: Engine = async ({ url, prefix, readOnly }) => {
   const { default: exported } = (await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw environmentError(
       `The module ${url} cannot be loaded: ${String(error)}`,
-      'Run it alone to see where: node MODULE',
+      'Run the module by itself to see where it fails: node MODULE',
     );
   })) as { default?: unknown };
   const given: unknown =

@@ -39,7 +39,7 @@ async function mysqlReport({ rows }: Mysql): Promise<StoreReport> {
   const { version, readOnly } = row as { version: string; readOnly: number };
   const problem = {
     result: 'bad' as const,
-    text: 'It is a replica, or read-only: a receiver cannot write there.',
+    text: 'The server is a replica or read-only, so a receiver cannot write to it.',
     fix: 'Use the URL of the primary.',
   };
   const server = version.includes('MariaDB') ? version.replace(/-MariaDB.*/, '') : version;

@@ -21,9 +21,9 @@ export const withStoreOptions = (command: Command): Command =>
   command
     .option(
       '--store <url>',
-      `redis://…, postgres://…, mysql://…, sqlite:FILE or ./MODULE.mjs (or $${STORE_VARIABLE}, which hides a password)`,
+      `redis://…, postgres://…, mysql://…, sqlite:FILE or ./MODULE.mjs (default: $${STORE_VARIABLE}, which hides a password)`,
     )
-    .option('--prefix <name>', "the receiver's prefix, or its schema of Postgres");
+    .option('--prefix <name>', 'the prefix of the receiver in the store, or its Postgres schema');
 
 /** Whether the flags or the environment name a store. */
 export const isStoreGiven = ({ io }: App, { store }: StoreOptions): boolean =>
@@ -55,8 +55,8 @@ export async function withStore<T>(
     );
   if (url.includes('#') && !isModule(url) && !url.startsWith('sqlite:'))
     throw badInput(
-      'The URL of the store has a #, which ends a URL.',
-      'In a password, write it as %23; also %2F for /, %3F for ? and %40 for @.',
+      'The URL of the store contains a #, and everything after it is ignored.',
+      'In a password, write %23 instead of #, %2F instead of /, %3F instead of ? and %40 instead of @.',
     );
   const given = new AbortController();
   try {
@@ -81,7 +81,7 @@ const isOfStore = (error: unknown): boolean =>
   ![CliError, WebhookError, ClientError].some((known) => error instanceof known);
 
 const CERTIFICATE =
-  'Set NODE_EXTRA_CA_CERTS to a file with its certificate or that of its authority. For Postgres, sslrootcert=FILE in the URL does the same.';
+  'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the server or of its authority. For Postgres, sslrootcert=FILE in the URL does the same.';
 
 /** What is wrong, by what the message or the code of the client has in common. */
 const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
@@ -90,18 +90,21 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     'Check the user name and the password in the URL. Special characters are percent-encoded: %23 for #.',
   ],
   [/NOAUTH/, 'Add the password to the URL: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST.'],
-  [/ECONNREFUSED/, 'Nothing listens there. Start it, or check the host and the port in the URL.'],
+  [
+    /ECONNREFUSED/,
+    'Nothing listens at this address. Start the server, or check the host and the port in the URL.',
+  ],
   [/ENOTFOUND|EAI_AGAIN/, 'Check the host name in the URL.'],
   [/ALTNAME|altnames/, 'Use the host name of the certificate in the URL.'],
   [/EXPIRED|has expired/, 'Renew the certificate of the server.'],
   [/SELF_SIGNED|self-signed|CERT|certificate|UNABLE_TO_/i, CERTIFICATE],
   [
     /does not support SSL|WRONG_VERSION|EPROTO|packet length too long|wrong version number/i,
-    'The server has no TLS at this port: use redis://, or sslmode=disable for Postgres.',
+    'The server does not use TLS at this port: use redis://, or sslmode=disable for Postgres.',
   ],
   [
     /ECONNRESET|Connection is closed|Socket closed|Protocol error/i,
-    'Check that the port is right. If the server has TLS, use rediss://.',
+    'Check the port. If the server uses TLS, use rediss://.',
   ],
   [
     /ETIMEDOUT|timeout/i,
@@ -113,17 +116,17 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   ],
   [
     /no such table|no such column/,
-    'An older release made its tables: start the receiver once with this one.',
+    'The tables were created by an older release: start the receiver once with this release.',
   ],
   [/3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED/, 'Check the name of the database in the URL.'],
   [
     /DB index|SELECT is not allowed/i,
-    'Check the number of the database, with which the URL ends: redis://HOST/0. Most servers have 0 to 15, and a cluster has 0 alone.',
+    'Check the number of the database at the end of the URL: redis://HOST/0. Most servers have the databases 0 to 15, and a cluster has only 0.',
   ],
-  [/NOTADB|not a database/i, 'Check the path: the file is no SQLite database.'],
+  [/NOTADB|not a database/i, 'Check the path: the file is not a SQLite database.'],
   [
     /^MOVED|^CROSSSLOT/,
-    'This is a Redis cluster: install ioredis, with which the command line follows it.',
+    'This is a Redis cluster: install ioredis, which the command line needs for a cluster.',
   ],
 ];
 
@@ -133,7 +136,10 @@ function storeError(error: unknown): CliError {
     error instanceof Error ? messageAndCode(error) : { message: String(error) };
   const told = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const fix = FIXES.find(([pattern]) => pattern.test(told))?.[1];
-  return environmentError(`The store failed: ${told}`, fix ?? 'Check its URL, and that it runs.');
+  return environmentError(
+    `The store failed: ${told}`,
+    fix ?? 'Check the URL of the store, and that its server is running.',
+  );
 }
 
 /** Where several addresses were tried, the error has no message of its own. */

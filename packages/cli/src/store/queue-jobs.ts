@@ -44,7 +44,7 @@ export async function openJobs(names: QueueNames): Promise<OpenedJobs | undefine
     if (queue !== undefined)
       throw badInput(
         'A queue in SQLite has no name.',
-        'Leave out --queue: it is looked at anyway.',
+        'Leave out --queue: the command looks at this queue anyway.',
       );
     const file = url.slice('sqlite:'.length);
     const db = await openWithInstalled(sqliteClients(false), file, never);
@@ -53,7 +53,7 @@ export async function openJobs(names: QueueNames): Promise<OpenedJobs | undefine
   if (queue === undefined) return undefined;
   if (!/^(?:rediss?|postgres(?:ql)?):/.test(url))
     throw badInput(
-      'A queue is in Redis, Postgres or SQLite.',
+      'Only Redis, Postgres and SQLite can have a queue.',
       'Leave out --queue, or run it again with --store and the URL of its server.',
     );
   if (url.startsWith('redis')) {

@@ -39,7 +39,7 @@ function promiseWithReject(): { promise: Promise<never>; reject: (error: Error) 
 const noAnswer = (ms: number) =>
   environmentError(
     `The server of the store did not answer within ${String(ms / 1_000)} s.`,
-    'Check the host and the port in the URL, the firewall, and whether the server is stopped or overloaded. If it has TLS, use rediss:// or sslmode=require.',
+    'Check the host and the port in the URL, the firewall, and whether the server is stopped or overloaded. If the server uses TLS, use rediss:// or sslmode=require.',
   );
 
 /** Closes a store. A server that does not answer is not waited for. */
