@@ -19,15 +19,19 @@ export function isActivityAction(value: unknown): value is ActivityAction {
 
 /** A recipient of a message. */
 export interface EventRecipient {
+  /** The email address of the recipient. */
   readonly email: string;
-  /** Null if unknown when the email was sent. */
+  /** The name of the recipient, or `null` if it was unknown when the email was sent. */
   readonly name: string | null;
 }
 
 /** The device on which a message was opened or an attachment downloaded. */
 export interface EventDevice {
+  /** The operating system. */
   readonly os: string;
+  /** The browser or email program. */
   readonly program: string;
+  /** Whether it is a mobile device. */
   readonly isMobile: boolean;
 }
 
@@ -48,19 +52,25 @@ export interface EventObject {
 
 /** The fields of every activity event (spec: "Activity event record"). */
 export interface ActivityEventFields {
+  /** The unique id of the event. */
   readonly _id: string;
-  /** The thread id of the mail provider. */
+  /** The thread id of the mail provider for the message. */
   readonly threadId: string;
+  /** The subject of the message. */
   readonly subject: string;
-  /** When the event occurred, in epoch milliseconds (as in the spec's sample). */
+  /** The time of the event, in milliseconds since the epoch, as in the sample of the spec. */
   readonly timestamp: number;
+  /** The id of the user whom the event is for. */
   readonly userId: string;
+  /** The ids of the teams with which the event is shared. */
   readonly teamIds: readonly string[];
   /** A description of the action. */
   readonly actionName: string;
+  /** The email address of the recipient whom the event is about. */
   readonly recipientEmail: string;
-  /** Null if unknown when the email was sent. */
+  /** The name of that recipient, or `null` if it was unknown when the email was sent. */
   readonly recipientName: string | null;
+  /** All recipients of the message. */
   readonly recipients: readonly EventRecipient[];
 }
 

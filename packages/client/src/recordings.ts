@@ -17,6 +17,7 @@ export interface Recording {
   readonly contentType: string | undefined;
   /** The size of the recording in bytes, or `undefined` if the service does not send it. */
   readonly contentLength: number | undefined;
+  /** The `ETag` of the recording, or `undefined` if the service sends none. */
   readonly etag: string | undefined;
   /**
    * Writes the recording to a file beside `path`, and renames it when it is complete and on the
@@ -36,7 +37,9 @@ export interface Recording {
 
 /** The fields of a `call:recording-available` event that a download needs: one of them is enough. */
 export interface RecordingAvailable {
+  /** The id of the call. */
   readonly callId?: string | null | undefined;
+  /** The URL of the recording. */
   readonly recordingUrl?: string | null | undefined;
 }
 
@@ -58,7 +61,12 @@ export interface Recordings {
    * }
    */
   fromEvent(event: RecordingAvailable, options?: RecordingOptions): Promise<Recording>;
-  /** The same as `client.calls.recording`. @throws like it */
+  /**
+   * Starts to download the recording of a call, as `client.calls.recording` does.
+   *
+   * @throws {ApiError} `not-found` if there is no such recording
+   * @throws {ConfigurationError | NetworkError | TimeoutError}
+   */
   ofCall(callId: string, options?: RecordingOptions): Promise<Recording>;
 }
 

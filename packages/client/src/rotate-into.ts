@@ -72,7 +72,9 @@ export function secretsFrom(
 
 /** The options of `rotateInto`. */
 export interface RotateIntoOptions {
+  /** The id of the rule. */
   readonly ruleId: string;
+  /** The id of the webhook action whose secret is rotated. */
   readonly actionId: string;
   /**
    * How long the old secret of this action is still accepted, in milliseconds; 600,000 by default. With
@@ -85,6 +87,7 @@ export interface RotateIntoOptions {
 
 /** The result of `rotateInto`. */
 export interface RotatedSecret {
+  /** The new secret. */
   readonly current: StoredSecret;
   /** All secrets that were saved: the new one, then older ones; those of the action now end. */
   readonly saved: readonly StoredSecret[];

@@ -127,6 +127,7 @@ async function write(file: File, bytes: Uint8Array, position: number): Promise<v
 
 /** The progress of a download, in bytes. */
 export interface SaveProgress {
+  /** The number of bytes that have arrived. */
   readonly received: number;
   /** Undefined if the service does not say it. */
   readonly total: number | undefined;
@@ -147,6 +148,7 @@ export interface SaveOptions {
 
 /** The result of `saveTo`. */
 export interface SavedRecording {
+  /** The path of the file. */
   readonly path: string;
   /** The size of the file, in bytes. */
   readonly bytes: number;

@@ -25,12 +25,14 @@ export interface Recipient {
 /** A message that a user sent. */
 export interface Message {
   readonly _id: string;
+  /** The id of the thread. */
   readonly threadId: string;
   readonly subject: string;
   /** The time at which the message was sent, in milliseconds of the simulator's clock. */
   readonly sentAt: number;
   /** The `_id` of the user who sent the message. */
   readonly senderId: string;
+  /** The recipients, at least one. */
   readonly recipients: readonly Recipient[];
   /** The `_id` of the template. It is absent if the message has none. */
   readonly templateId?: string;

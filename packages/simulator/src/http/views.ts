@@ -74,6 +74,7 @@ export interface ClockView {
 export interface CountsView {
   readonly calls: number;
   readonly events: Partial<Readonly<Record<WebhookEventState, number>>>;
+  /** The number of emails. */
   readonly mails: number;
   readonly messages: number;
 }
@@ -91,10 +92,14 @@ export type SecretsView = Readonly<Record<string, ActionSecret | null>>;
  * events that match the query. `limit` is the maximum number of each, by default 100.
  */
 export interface StateView {
+  /** The seed of this run. */
   readonly seed: string;
   readonly url: string;
+  /** The options about retries and pauses. */
   readonly policy: PolicyView;
+  /** The state of the clock. */
   readonly clock: ClockView;
+  /** The number of records of each kind. */
   readonly counts: CountsView;
   readonly chaos: ChaosSettings;
   readonly rules: readonly Rule[];
@@ -102,6 +107,7 @@ export interface StateView {
   readonly events: readonly WebhookEventSummary[];
   /** The number of events in each state that match the query apart from its `state`. */
   readonly matching: CountsView['events'];
+  /** The latest emails, the oldest first. */
   readonly outbox: readonly Mail[];
 }
 
