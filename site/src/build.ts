@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OUTCOMES } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import { build } from 'vitepress';
 import { writeApiReference } from './api-reference.ts';
 import { problemsOf } from './check-site.ts';
@@ -24,7 +24,7 @@ await seconds('site', () => build(join(ROOT, 'site')));
 await seconds('Markdown', writeMarkdownTwins);
 
 const outcomes = readFileSync(join(SITE_FOLDER, 'outcomes.html'), 'utf8');
-const codes = Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS });
+const codes = Object.keys({ ...OUTCOMES, ...THROWN_ERRORS });
 const problems = [
   ...problemsOf(SITE_FOLDER, SITE),
   ...codes

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { OUTCOMES } from '@call-webhooks/core';
-import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
+import { THROWN_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { Page, Response } from 'playwright-core';
 import { SITE, SITE_FOLDER } from '../src/repository.ts';
@@ -114,7 +114,7 @@ describeInChromium('the built site', (chromium) => {
   });
 });
 
-it.each(Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS }))(
+it.each(Object.keys({ ...OUTCOMES, ...THROWN_ERRORS }))(
   'the link of log lines to %s leads to its section',
   (code) => {
     const url = new URL(docsUrl(`outcomes.md#${code}`));
