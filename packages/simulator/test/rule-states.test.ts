@@ -165,6 +165,16 @@ describe('anything else is retried about every 5 minutes', () => {
     expect(rule().state).toBe('active');
   });
 
+  test('sooner as often as later, by a tenth at most', async () => {
+    const { simulator, event } = await oneEvent(500, { maxAttempts: 60 });
+    await simulator.clock.runUntilIdle();
+    const times = event().attempts.map(({ startedAt }) => startedAt);
+    const off = times.slice(1).map((time, index) => time - times[index]! - 300_000);
+    expect(Math.max(...off.map(Math.abs))).toBeLessThanOrEqual(30_000);
+    expect(Math.min(...off)).toBeLessThan(-20_000);
+    expect(Math.max(...off)).toBeGreaterThan(20_000);
+  });
+
   test('exactly every retryEvery without jitter', async () => {
     const { simulator, event } = await oneEvent(500, {
       ...{ retryJitter: 0, retryEvery: '7m', maxAttempts: 3 },

@@ -4,9 +4,11 @@ import { z } from 'zod';
 import {
   type DeadLetter,
   type HandlerContext,
+  memoryStore,
   type Outcome,
   type Queue,
   type QueuedDelivery,
+  type Store,
   WebhookError,
 } from '../../src/index.ts';
 import {
@@ -347,5 +349,20 @@ describe('a queue', () => {
     enqueue.mockResolvedValue(undefined);
     expect(await send(STARTED)).toBe('queued');
     expect(outcomes.at(-1)).not.toHaveProperty('handlerMs');
+  });
+
+  it('that fails leaves the event free before the response says so, also in a slow store', async () => {
+    const memory = memoryStore();
+    const store: Store = {
+      ...memory,
+      async release(key, token) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return memory.release(key, token);
+      },
+    };
+    const enqueue = () => Promise.reject(new Error('no connection'));
+    const { send, outcomes } = createTestReceiver({ store, queue: { enqueue } });
+    expect(await send(STARTED)).toBe('store-unavailable');
+    expect(await memory.peek?.([outcomes[0]?.key ?? ''])).toEqual(['failed']);
   });
 });
