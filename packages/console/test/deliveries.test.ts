@@ -238,7 +238,7 @@ describe('api/calls', () => {
     expect(await state('a')).toBeNull();
   });
 
-  it('without a tenant is that of the only one that had it, and otherwise not known', async () => {
+  it('without a tenant is that of the only one that had it, and otherwise not known; a tenant sees its own', async () => {
     const { get, receiver, log } = open({
       receiving: { tenant: () => 'acme', secret: () => undefined },
     });
@@ -256,6 +256,11 @@ describe('api/calls', () => {
     expect(await states('never-came')).toEqual([null, 'unknown', 'unknown', 'unknown']);
     await deliver('globex');
     expect(await states('c1')).toEqual([null, 'unknown', 'unknown', 'unknown']);
+    for (const tenant of ['acme', 'globex']) {
+      const { events } = await get<CallTimeline>(`/api/calls/c1?tenant=${tenant}`);
+      const ids = events.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
+      expect(ids).toEqual([`of-${tenant}`]);
+    }
   });
 
   it('is shown while the store of dead letters is down, and by a store that cannot tell', async () => {
