@@ -70,7 +70,7 @@ describeWithProgram('redis-server', 'doctor on Redis', () => {
     await replica.client.replicaof('127.0.0.1', primary.port);
     const { code, found } = await store(replica.url);
     expect(found).toContainEqual({
-      ...{ check: 'store', result: 'bad', text: having('It is a replica') },
+      ...{ check: 'store', result: 'bad', text: having('The server is a replica') },
       fix: 'Use the URL of the primary.',
     });
     expect(code).toBe(1);

@@ -134,7 +134,7 @@ export class Api {
   }
 
   #readOverview({ query }: Call): Promise<Overview> {
-    return this.#overview.read(queryOf(REQUESTS.overview, query).tenant);
+    return this.#overview.read(queryOf(REQUESTS.overview, query));
   }
 
   get #desk(): DeadLetterDesk {

@@ -21,7 +21,7 @@ import { percentiles, sum } from './numbers.ts';
 import type { ConsoleSettings } from './options.ts';
 import { RESULTS, resultOf } from './results.ts';
 import { secretsOf } from './secrets.ts';
-import { StatusReader } from './status.ts';
+import { type StatusQuery, StatusReader } from './status.ts';
 import { askStore } from './store-calls.ts';
 
 const MINUTE = 60_000;
@@ -51,13 +51,13 @@ export class OverviewReader {
     this.#status = new StatusReader(settings);
   }
 
-  /** @param tenant whose status is wanted; the figures are of all tenants */
-  async read(tenant?: string): Promise<Overview> {
+  /** @param asked of the status; the figures are of all tenants */
+  async read(asked: StatusQuery = {}): Promise<Overview> {
     const { receiver, logger, clock } = this.#settings;
     const now = clock.now();
     const [health, status] = await Promise.all([
       this.#healthAt(now),
-      this.#status.read(now, tenant),
+      this.#status.read(now, asked),
     ]);
     const { log } = receiver.store;
     if (!log) return { now, status, health, log: null };

@@ -72,6 +72,18 @@ const LETTERS = {
   waitMs,
 };
 
+/** Whether a name is one of a time zone that this process knows. */
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+const zone = () =>
+  z.optional(someText().check(z.refine(isZone, 'expected a time zone such as Europe/Oslo')));
+
 /** What the routes of the API take. Conditions that are given all have to hold. */
 export const REQUESTS = {
   nothing: z.strictObject({}),
@@ -93,8 +105,8 @@ export const REQUESTS = {
   }),
   /** By default, of the last 26 hours. */
   failures: z.strictObject({ event: text(), tenant: text(), ...PERIOD }),
-  /** `tenant` is that of the status. */
-  overview: z.strictObject({ tenant: text() }),
+  /** Of the status: a tenant, and the time zone of its texts (an IANA name; that of the process by default). */
+  overview: z.strictObject({ tenant: text(), timeZone: zone() }),
   times: z.strictObject({ range: oneOf(['hour', 'day']), event: text() }),
   call: z.strictObject({ tenant: text() }),
   deadLetters: z.strictObject({ ...SELECTION, offset: digits(0, 1e6), limit: digits(1, 200) }),

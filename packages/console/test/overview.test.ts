@@ -212,6 +212,20 @@ describe('the status', () => {
     ]);
   });
 
+  it('has its times in the zone that is asked for', async () => {
+    const { get, log } = open();
+    await wrote(log, [{ outcome: 'handled' }], {
+      marks: { 'ack//call:completed/blue': NOW - 5 * 3_600_000 },
+    });
+    const line = async (zone: string) =>
+      (await get<Overview>(`/api/overview?timeZone=${zone}`)).status.line;
+    expect(await line('UTC')).toContain('07:00 UTC');
+    expect(await line('Asia/Kathmandu')).toContain('12:45');
+    expect(await get('/api/overview?timeZone=Nowhere')).toMatchObject({
+      error: { code: 'invalid-request' },
+    });
+  });
+
   it('is that of one tenant, if it is asked for', async () => {
     const { get, log } = open({ receiving: { tenant: () => 'acme', secret: () => undefined } });
     await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed', tenant: 'acme' }], {

@@ -28,7 +28,7 @@ export async function statusOf(
     const bad = problems.find(({ result }) => result === 'bad');
     if (bad) throw new Error(bad.text);
   };
-  const whole = await status({ store: { ...store, ping }, expect });
+  const whole = await status({ store: { ...store, ping }, expect, timeZone: 'UTC' });
   const own = statusOfTenant(whole, tenant);
   return { ...own, line: statusLine(own) };
 }

@@ -94,7 +94,7 @@ const Reach = ({ keptSince }: { readonly keptSince: number | null }) => (
         The log goes back to <When at={keptSince} />.{' '}
       </>
     )}
-    It keeps what ended in the last 50 hours: at most 10,000 failures and 20,000 others.
+    The log keeps the deliveries of the last 50 hours: at most 10,000 failures and 20,000 others.
   </p>
 );
 

@@ -33,13 +33,13 @@ export const SOURCES: Readonly<Record<Source, readonly [name: string, from: stri
 export const AFTER_FAILURE: Readonly<Record<Source, string>> = {
   webhook: 'The service sends it again.',
   queue: 'The queue runs it again.',
-  redrive: 'Nothing runs it again by itself: it waits in the dead letters for the next redrive.',
+  redrive: 'It stays in the dead letters until the next redrive.',
   reconcile: 'The service does not send it again: the next reconcile finds it.',
 };
 
 /** What happens after a replayed request, whose event is not touched. */
 export const AFTER_REPLAY =
-  'Nobody sends it again: it is a copy of a request that was answered before.';
+  'The service does not send it again: it is a copy of a request that was answered before.';
 
 /** What happens after a 2xx. */
 export const AFTER_SUCCESS: typeof AFTER_FAILURE = {
@@ -59,7 +59,7 @@ export const EVENT_STATES: Readonly<
   Record<string, readonly [text: string, tone: Tone, meaning: string]>
 > = {
   handled: ['Handled', 'good', 'The event is done.'],
-  running: ['Running', 'info', 'A handler has it now.'],
+  running: ['Running', 'info', 'A handler is running now.'],
   failed: ['Failed so far', 'bad', 'Its last attempt failed.'],
   'dead-lettered': [
     'Dead letter',
@@ -72,12 +72,16 @@ export const EVENT_STATES: Readonly<
     'Its last attempt failed. The dead letters do not contain it, so it was removed there or belongs to a queue, and a redrive cannot run it.',
   ],
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
-  ignored: ['Ignored', 'muted', 'It came, and no handler is registered for it.'],
-  none: ['Nothing known', 'muted', 'No process has seen it, or it is too long ago.'],
+  ignored: ['Ignored', 'muted', 'The event arrived, but no handler is registered for it.'],
+  none: [
+    'Nothing known',
+    'muted',
+    'No process has seen this event, or the store no longer remembers it.',
+  ],
   unknown: [
     'Not known',
     'muted',
-    'The store can tell only of a tenant: choose one. A store without peek() cannot tell at all.',
+    'Choose a tenant to see the state. A store without peek() does not know it.',
   ],
 };
 
@@ -103,7 +107,7 @@ export const ERASURE_RESULTS: readonly (readonly [keyof ErasureTask['counts'], s
   ['deadLetters', 'erased from the dead letters', 'good'],
   ['outcomes', 'erased from the outcome log', 'good'],
   ['keys', 'erased from the keys', 'good'],
-  ['running', 'left alone, since a redrive runs', 'wait'],
+  ['running', 'left alone, because a redrive is running', 'wait'],
 ];
 
 /** What a reconcile found and did, in the order in which it is told. */

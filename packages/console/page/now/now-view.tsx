@@ -13,6 +13,8 @@ import { TimesSection } from './times-section.tsx';
 import { Versions } from './versions.tsx';
 
 const EVERY_MS = 3_000;
+/** That of the reader, in which the page shows all times. */
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const HOUR_MS = 3_600_000;
 
 /** What the receivers do now, and did in the last hour and day. */
@@ -21,7 +23,7 @@ export function NowView() {
   const range = url.get('range') === 'day' ? 'day' : 'hour';
   const tenant = url.get('tenant') ?? '';
   const { value, error } = usePoll(`overview ${tenant}`, EVERY_MS, (signal) =>
-    get<Overview>('api/overview', { ...(tenant !== '' && { tenant }) }, signal),
+    get<Overview>('api/overview', { timeZone: ZONE, ...(tenant !== '' && { tenant }) }, signal),
   );
   // While another tenant is read, the status before it stays instead of a flash of nothing.
   const last = useRef(value);

@@ -21,7 +21,7 @@ export function ReconcileView() {
         <h2>Reconcile</h2>
         <p>
           While a rule is paused or nothing reaches the receiver, events are lost. A reconcile asks
-          the service for its calls, and finds each <code>call:completed</code> that never came.
+          the service for its calls, and finds each <code>call:completed</code> that never arrived.
           Other events are looked for only if <code>recordings</code> or <code>toEvents</code> of{' '}
           <code>reconcile</code> add them.
         </p>
@@ -119,7 +119,7 @@ function Start({ isRunning }: { readonly isRunning: boolean }) {
       </div>
       <p class="hint">
         A dry run changes nothing. What happened in the last 10 minutes is left alone, since its
-        webhook may still come. A window is shortened to what the store knows: one in memory knows
+        webhook may still arrive. A window is shortened to what the store knows: one in memory knows
         nothing from before its process started.
       </p>
     </Section>

@@ -74,14 +74,14 @@ function Reason({ reason, tenant }: ReasonProps) {
   if (kind === 'unknown')
     return (
       <p>
-        {events}nobody can tell why. The log of outcomes does not go back so far, or does not count
+        {events}the reason is unknown. The outcome log does not go back so far, or does not count
         this tenant or event by its name.
       </p>
     );
   if (kind === 'silence')
     return (
       <p>
-        {events}no delivery came to any process {from !== null && until === null && 'since '}
+        {events}no delivery reached any process {from !== null && until === null && 'since '}
         {from !== null && until !== null && 'from '}
         {from !== null && <When at={from} />}
         {until !== null && (from === null ? 'before ' : ' to ')}
@@ -91,7 +91,7 @@ function Reason({ reason, tenant }: ReasonProps) {
   if (kind === 'event-silence')
     return (
       <p>
-        {events}other events came, but no <code>{eventName}</code>
+        {events}other events arrived, but no <code>{eventName}</code>
         {tenant !== undefined && ` of ${tenant}`} from{' '}
         {from === null ? 'the beginning of the log' : <When at={from} />} to{' '}
         {until === null ? 'now' : <When at={until} />}. {pausedText(reason)}
@@ -123,10 +123,10 @@ function Reason({ reason, tenant }: ReasonProps) {
 
 const DURING = {
   rejected:
-    'deliveries came at that time that no secret verified. An action may sign with a secret that is not configured.',
+    'deliveries arrived at that time that could not be verified with any secret. An action may sign with a secret that is not configured.',
   failed: 'deliveries failed at that time before the store knew their events.',
   single:
-    'others of the same name came in the same minutes, so their rule was not paused then. Something in between lost these: look at the proxy and at the conditions of the rule.',
+    'other events of the same name arrived in the same minutes, so their rule was not paused then. Something in between lost these: look at the proxy and at the conditions of the rule.',
 } as const;
 
 /** So many missed events in a row are hardly single losses. */
@@ -156,8 +156,8 @@ function silenceText({ wasRunning, failedBefore }: MissReason): string {
 
 /** The reason of one event, in a few words. */
 const WHY: Readonly<Record<MissReason['kind'], string>> = {
-  silence: 'nothing came',
-  'event-silence': 'none of this event came',
+  silence: 'nothing arrived',
+  'event-silence': 'no such event arrived',
   rejected: 'rejected',
   failed: 'failed before the store knew it',
   single: 'lost on the way',

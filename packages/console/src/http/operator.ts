@@ -50,7 +50,7 @@ export async function operatorOf(
   } catch (error) {
     logFailure(logger, 'authorize failed, so nobody is let in', error);
     if (error instanceof NoAnswerError)
-      throw new RequestError('unavailable', 'Nobody could tell in time whether you may see this.');
+      throw new RequestError('unavailable', 'The access check timed out. Try again.');
     throw refusal();
   }
   if (decision === true) return { name: null, canWrite: true };
