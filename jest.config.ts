@@ -14,7 +14,8 @@ const config: Config = {
   },
   // Examples have tests of their own, for those who copy them: examples/test runs these.
   roots: ['<rootDir>/packages', '<rootDir>/examples/test', '<rootDir>/docs'],
-  testMatch: ['**/test/**/*.test.ts'],
+  // What a sample of the docs writes is run by the test of that sample.
+  testMatch: ['**/test/**/*.test.ts', '!**/.samples/**'],
   // jest.integration.config.ts and jest.nightly.config.ts run these.
   testPathIgnorePatterns: [
     '/node_modules/',
