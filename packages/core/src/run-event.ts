@@ -328,8 +328,10 @@ export class EventRun implements RunningDelivery {
   async abandon(): Promise<void> {
     this.#isAbandoned = true;
     this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
+    // Then the handler has ended, and the response is that of the commit, which a time limit ends.
+    const isCommitting = this.#lease?.isCommitting === true;
     await this.#lease?.release();
-    this.onAbandoned?.();
+    if (!isCommitting) this.onAbandoned?.();
   }
 
   get isAbandoned(): boolean {

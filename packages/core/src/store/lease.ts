@@ -77,6 +77,11 @@ export class Lease {
     return this.#commit;
   }
 
+  /** Whether the call that marks the event as done has been made. */
+  get isCommitting(): boolean {
+    return this.#commit !== undefined;
+  }
+
   /**
    * Marks the event as done in a transaction of the user.
    * @returns `false` if the lease was lost

@@ -85,13 +85,16 @@ describe('close()', () => {
       await committed.promise; // a release that is sent now would come first
       return store.complete(key, token);
     };
-    const handle = jest.fn();
+    const graceOver = deferred();
+    const handle = jest.fn((_event: unknown, { signal }: { signal: AbortSignal }) =>
+      signal.addEventListener('abort', () => graceOver.resolve()),
+    );
     const on = { 'call:started': handle };
     const { receiver, send } = createTestReceiver({ store: { ...store, complete }, on });
     const sent = send(STARTED);
     await committing.promise;
     const closed = receiver.close({ graceMs: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 5)); // past the grace
+    await graceOver.promise;
     committed.resolve();
     expect(await sent).toBe('handled');
     await closed;
