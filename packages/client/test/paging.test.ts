@@ -49,7 +49,7 @@ describe('iterate', () => {
   const server = useServer();
 
   /** Serves pages by their cursor; '' is the first one. */
-  function serve(all: Record<string, { results: number[]; next?: string; hasNext?: boolean }>) {
+  function serve(all: Record<string, { results: number[]; next?: string | undefined; hasNext?: boolean }>) {
     server.answer = ({ url }, response) => {
       const page = all[cursorOf(url)]!;
       sendJson(response, { ...page, results: page.results.map((_id) => ({ _id })) });
@@ -102,13 +102,17 @@ describe('iterate', () => {
     expect(asked()).toEqual(['', 'a']);
   });
 
-  test('an abort between two pages ends it', async () => {
+  test.each([
+    ['between two pages', 'a'],
+    ['after the last record', undefined],
+  ])('an abort %s ends it with the reason, so that it does not look complete', async (_, next) => {
     const controller = new AbortController();
-    serve({ '': { results: [1], next: 'a' } });
+    serve({ '': { results: [1], next } });
     const iterator = iterate({ signal: controller.signal });
     await iterator.next();
     controller.abort(new Error('enough'));
     await expect(iterator.next()).rejects.toThrow('enough');
+    expect(asked()).toEqual(['']);
   });
 
   test('fails instead of ending, where another page is announced', async () => {

@@ -263,6 +263,32 @@ describe('dead letters of tenants', () => {
   });
 });
 
+describe('a queue', () => {
+  const queued = { [counterName('outcome', 'webhook', 'queued', 'call:completed')]: 1 };
+  const endedAt = NOW - 40 * MINUTE;
+
+  // By clocks that differ by 5 minutes, what was queued before the last job ended looks as if it came after.
+  it.each([
+    ['is not stuck for what was queued 5 minutes after the last job, by another clock', 5, []],
+    ['is stuck for what was queued 6 minutes after the last job', 6, [{ kind: 'stuck', count: 1 }]],
+  ])('%s', async (_, later, expected) => {
+    const counts = { minutes: { [endedAt / MINUTE + later]: queued } };
+    const store = await storeWith({ counts, marks: { queue: endedAt } });
+    expect((await status({ store })).attention).toMatchObject(expected);
+  });
+
+  it('is stuck 15 minutes after the first delivery that waits, not earlier', async () => {
+    for (const [waits, expected] of [
+      [14, []],
+      [15, [{ kind: 'stuck', since: NOW - 15 * MINUTE }]],
+    ] as const) {
+      const counts = { minutes: { [NOW / MINUTE - waits]: queued } };
+      const store = await storeWith({ counts, marks: { queue: endedAt } });
+      expect((await status({ store })).attention).toMatchObject(expected);
+    }
+  });
+});
+
 describe('events that fail', () => {
   const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
     ...{ at: NOW - minute * MINUTE + 7, process: 'p', durationMs: 1, source: 'webhook', attempt },
