@@ -49,7 +49,9 @@ describe('iterate', () => {
   const server = useServer();
 
   /** Serves pages by their cursor; '' is the first one. */
-  function serve(all: Record<string, { results: number[]; next?: string | undefined; hasNext?: boolean }>) {
+  function serve(
+    all: Record<string, { results: number[]; next?: string | undefined; hasNext?: boolean }>,
+  ) {
     server.answer = ({ url }, response) => {
       const page = all[cursorOf(url)]!;
       sendJson(response, { ...page, results: page.results.map((_id) => ({ _id })) });
