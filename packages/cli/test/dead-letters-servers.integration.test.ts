@@ -216,7 +216,7 @@ describeWithProgram(
           stderr: expect.stringContaining('store.migrate()') as unknown,
         });
         expect(missing.stderr).toContain('Check the database in the URL, and --prefix.');
-        expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('has no TLS');
+        expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('does not use TLS');
         await store.migrate();
         await redrivesOver(server.url, {
           store,

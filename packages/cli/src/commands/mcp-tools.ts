@@ -220,7 +220,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       },
       ({ outcome, source, tenant, since, until, failed, before, limit }) =>
         inStore(async ({ store: { log } }) => {
-          if (!log) throw badInput(NO_LOG, 'Use a newer store, or read the log lines.');
+          if (!log) throw badInput(NO_LOG, 'Read the log lines.');
           const isWanted = (row: OutcomeRow) =>
             (outcome === undefined || row.outcome === outcome) &&
             (source === undefined || row.source === source) &&
