@@ -66,7 +66,7 @@ const EXTRA_CRASHES = 3;
 /** A lease that ran out is still the worker's, until another one takes the job. */
 const HELD = `id = ? AND token = ? AND state = 'open'`;
 /** The body may hold personal data, so it is deleted at once. */
-export const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
+const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
 const NOT_ONE_OF = 'id NOT IN (SELECT value FROM json_each(?))';
 const DEAD_JOB = `id, attempt, error, failures, due_at AS "failedAt", delivery`;
 const ADD_FAILURE = `failures = json_insert(

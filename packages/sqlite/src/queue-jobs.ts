@@ -1,7 +1,6 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { invalidCursor, type JobState, type QueueJobs } from '@call-webhooks/core/stores';
 import { integer, storedKey, text, type Row } from './database.ts';
-import { DONE } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 
 /** What is true of a job that waits; the parameter is the time. */
@@ -9,8 +8,8 @@ const WAITS = `state = 'open' AND (token IS NULL OR due_at <= ?)`;
 
 /**
  * Returns the jobs of a queue in every state, for `erase()`. A job that is done has no body, and is not
- * listed. If a job is erased while it waits or is dead, its event is still recognized as a duplicate
- * for `rememberFor`.
+ * listed. Erasing a job that waits or is dead leaves nothing of it in the queue, so the queue would take
+ * its event once more. The store of the receiver still knows the event, unless its key is forgotten.
  * @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make
  * @example
  * const erased = await erase({ contains: ['+15550104477'], jobs: sqliteJobs(queue) });
@@ -36,8 +35,12 @@ export function sqliteJobs(queue: SqliteQueue): QueueJobs {
       if (!/^[1-9]\d{0,14}$/.test(id) || state === 'done') return false;
       return jobs.run((sql, at) => {
         const [where, values] = state === 'dead' ? ["state = 'dead'", []] : [WAITS, [at]];
-        const erase = `UPDATE ${jobs.table} SET ${DONE}, token = NULL, due_at = ? WHERE id = ? AND ${where}`;
-        return sql.change(erase, at + jobs.rememberFor, Number(id), ...values);
+        // A row that is done would make the queue drop the event when it is delivered again.
+        return sql.change(
+          `DELETE FROM ${jobs.table} WHERE id = ? AND ${where}`,
+          Number(id),
+          ...values,
+        );
       });
     },
     forget: (keys) =>

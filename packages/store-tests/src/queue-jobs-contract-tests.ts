@@ -159,6 +159,38 @@ export function queueJobsContractTests(
       await waitFor(() => runs.length === 2);
     });
 
+    for (const state of ['waiting', 'dead', 'done'] as const)
+      it(`runs an event again whose job was forgotten and erased while it was ${state}`, async () => {
+        const { queue, jobs, deadJobs, startWorker } = await open({ maxRuns: 1 });
+        const delivery = queuedCall(unique('call'));
+        const runs: unknown[] = [];
+        let fails = state === 'dead';
+        const on = {
+          'call:completed': ({ callId }: { callId?: string | undefined }) => {
+            if (fails) throw new Error('the CRM is down');
+            runs.push(callId);
+          },
+        };
+        if (state !== 'waiting') await startWorker({ on });
+        await queue.enqueue(delivery);
+        if (state === 'dead') await waitFor(async () => (await deadJobs.count()) === 1);
+        if (state === 'done') await waitFor(() => runs.length === 1);
+        // As an erasure does it: keys first, so that one that was interrupted finds the job again.
+        if (state === 'done') await waitFor(async () => (await jobs.forget([delivery.key!])) === 1);
+        else await jobs.forget([delivery.key!]);
+        for (const job of (await allOf(jobs)).filter(
+          (one) => one.delivery.callId === delivery.callId,
+        ))
+          await jobs.erase(job.id, state);
+        expect(await stateOf(jobs, delivery.callId!)).toEqual([]);
+
+        fails = false;
+        runs.length = 0;
+        await queue.enqueue(delivery);
+        if (state === 'waiting') await startWorker({ on });
+        await waitFor(() => runs.length === 1);
+      });
+
     it('knows nothing of other ids', async () => {
       const { jobs } = await open();
       for (const id of ['1', 'nobody', '', '9'.repeat(400), 'a\0\ud800', crypto.randomUUID()])

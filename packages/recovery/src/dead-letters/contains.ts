@@ -5,8 +5,8 @@ const MIN_SUFFIX = 9;
 const MIN_LETTERS = 2;
 
 /** A number as people and services write it: with spaces, brackets and dashes. */
-const PHONE_TEXT = /^\s*\+?[\d\s()./-]+$/;
-const PHONES_IN_TEXT = /\d(?:[\s()./-]{0,3}\d){4,20}/g;
+const PHONE_TEXT = /^[+\d\s()./\u2010-\u2015-]+$/;
+const PHONES_IN_TEXT = /\d(?:[\s()./\u2010-\u2015-]{0,3}\d){4,20}/g;
 const LETTER = String.raw`[\p{L}\p{M}\p{N}]`;
 
 /** Whether a text of a body is about the person that is searched for. */
@@ -15,10 +15,10 @@ type IsAbout = (text: string) => boolean;
 /**
  * Finds the bodies that have the data of a person: a phone number, an e-mail address or a name.
  *
- * A phone number has the same digits, or its last nine or more are the same, so that the country code or a
- * leading zero may be missing. An e-mail address or a name is found as whole words, whatever the case of its
+ * A phone number has the same digits. From nine digits on, the country code may be missing, and the zero of
+ * national calls may be there or not, wherever it stands: `+49 (0)171 …`, `0171 …`. An e-mail address or a name is found as whole words, whatever the case of its
  * letters and wherever it stands in a text. A name is also found if its two parts are two neighbouring
- * fields. The names of fields count as well.
+ * fields, or if they are in the other order with a comma. Quotes around the search do not count. The names of fields count as well.
  * @param search what somebody typed: `'+1 555 010-4477'`, `'ada@example.com'`, `'Ada Lovelace'`
  * @returns whether a body has it: parsed JSON, or the text of a body that is no JSON. `undefined` if the
  *   search has fewer than five digits and fewer than two letters, and so would find too much
@@ -30,10 +30,21 @@ export function bodyMatcher(search: string): ((body: unknown) => boolean) | unde
   const digits = digitsOf(search);
   if (PHONE_TEXT.test(search))
     return digits.length < MIN_DIGITS ? undefined : finder(isSamePhone(digits));
-  const wanted = normal(search);
+  const wanted = inNaturalOrder(normal(search).replace(QUOTED, '$2'));
   if ((wanted.match(/\p{L}/gu)?.length ?? 0) < MIN_LETTERS) return undefined;
-  return finder(hasWords(wanted), wanted);
+  const [, first, last] = TWO_WORDS.exec(wanted) ?? [];
+  const forms = first === undefined ? [wanted] : [wanted, `${last ?? ''}, ${first}`];
+  const finders = forms.map(hasWords);
+  return finder((text) => finders.some((has) => has(text)), wanted);
 }
+
+const QUOTED = /^(["'\u201c\u201e\u00ab])(.+)["'\u201c\u201d\u00bb]$/u;
+/** All but the last word, and the last one. */
+const TWO_WORDS = /^([^@,]+) ([^@,\s]+)$/u;
+
+/** `Lovelace, Ada` as `ada lovelace`. */
+const inNaturalOrder = (name: string): string =>
+  name.replace(/^([^@,\d]+), ?([^@,\d]+)$/u, '$2 $1');
 
 /** Without leading zeros, which only say from where a number is called. */
 const digitsOf = (text: string): string => text.replace(/\D/g, '').replace(/^0+/, '');
@@ -44,8 +55,13 @@ const normal = (text: string): string =>
 function isSamePhone(wanted: string): IsAbout {
   const isSame = (found: string) => {
     if (found === wanted) return true;
-    const [short, long] = found.length < wanted.length ? [found, wanted] : [wanted, found];
-    return short.length >= MIN_SUFFIX && long.endsWith(short);
+    let same = 0;
+    while (same < found.length && found.at(-1 - same) === wanted.at(-1 - same)) same++;
+    if (same < MIN_SUFFIX) return false;
+    // What is left is the country code, maybe with the zero after it. One of the two may have none. Area codes
+    // that differ in their first digit are left as well, and are not the same.
+    const [one, other] = [found, wanted].map((text) => text.slice(0, -same).replace(/0+$/, ''));
+    return one === other || one === '' || other === '';
   };
   return (text) =>
     isSame(digitsOf(text)) ||

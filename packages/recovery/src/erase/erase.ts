@@ -223,13 +223,14 @@ const counted = (count: number, name: string) =>
   `${String(count)} ${name}${count === 1 ? '' : 's'}`;
 
 /** What may be shown of an event. */
-function shown({ id, at, eventName, tenant, callId }: Found) {
+function shown({ id, at, eventName, tenant, callId, values }: Found) {
   const ids = withRedactedIds({ eventName, tenant, callId, webhookId: undefined });
   return {
     ...{ id, at },
     ...(ids.eventName !== undefined && { eventName: ids.eventName }),
     ...(ids.tenant !== undefined && { tenant: ids.tenant }),
     ...(ids.callId !== undefined && { callId: ids.callId }),
+    ...(values && { values }),
   };
 }
 

@@ -6,11 +6,11 @@ import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
 import { bodyMatcher } from '../dead-letters/contains.ts';
 import type { StoreRetry } from '../store-calls.ts';
 
-/** Whose data are erased. What is given has to fit together; the values of one list are alternatives. */
+/** Whose data are erased. An event has to fit everything that is given; of a list, one value is enough. */
 export interface ErasedData {
   /** The events of these calls. */
   callIds?: readonly string[] | undefined;
-  /** The events of this tenant. */
+  /** The events of this tenant. Without it, those of all tenants are erased. */
   tenant?: string | undefined;
   /**
    * What is older than this time: dead letters and dead jobs that failed last before it, other jobs that were
@@ -19,8 +19,9 @@ export interface ErasedData {
   before?: Date | undefined;
   /**
    * The events whose bodies contain one of these values: a phone number, an e-mail address or a name. A phone number
-   * has the same digits, or its last nine or more are the same. An address or a name is found as whole words,
-   * whatever the case of its letters. Outcomes have no bodies: those of the events that are found are erased.
+   * has the same digits; from nine digits on, the country code or the zero of national calls may be missing. An
+   * address or a name is found as whole words, whatever the case of its letters. A name alone also finds other
+   * people of this name: `onProgress` says which value found an event. Outcomes have no bodies: those of the events that are found are erased.
    */
   contains?: readonly string[] | undefined;
 }
@@ -96,6 +97,8 @@ export interface EraseMatch {
   tenant?: string;
   /** Redacted if it may be a name. */
   callId?: string;
+  /** Which values of `contains` its body has: their places in the list, from 0. Absent without `contains`. */
+  values?: readonly number[];
 }
 
 /** How far an erasure is. */

@@ -13,6 +13,8 @@ export interface Found {
   readonly tenant?: string | undefined;
   readonly callId?: string | undefined;
   readonly key?: string | undefined;
+  /** The places of the values that its body has. */
+  readonly values?: readonly number[] | undefined;
   /** Whether a redrive has it. */
   readonly isClaimed?: boolean;
 }
@@ -44,12 +46,14 @@ export async function foundLetters(
       signal?.throwIfAborted();
       onLooked();
       if (callIds && !(callId !== undefined && callIds.has(callId))) continue;
+      let values: readonly number[] | undefined;
       if (matchers) {
         const whole = await ask('get', () => deadLetters.get(id));
-        if (!whole || !isAbout(matchers, whole.rawBody)) continue;
+        values = whole ? valuesIn(matchers, whole.rawBody) : [];
+        if (values.length === 0) continue;
       }
       const isClaimed = claimedUntil !== undefined;
-      found.push({ id, at, eventName, tenant, callId, key, isClaimed });
+      found.push({ id, at, eventName, tenant, callId, key, values, isClaimed });
     }
   return found;
 }
@@ -74,6 +78,8 @@ export async function foundJobs(
       for (const job of page.jobs) {
         onLooked();
         if (!fits(job, settings)) continue;
+        const values = settings.matchers && valuesIn(settings.matchers, bytesOf(job.delivery.body));
+        if (values?.length === 0) continue;
         const { eventName, tenant, callId, key } = job.delivery;
         found.push({
           queue,
@@ -84,6 +90,7 @@ export async function foundJobs(
           tenant,
           callId,
           key,
+          values,
         });
       }
       cursor = page.cursor;
@@ -91,20 +98,20 @@ export async function foundJobs(
   return found;
 }
 
-function fits(
-  { at, delivery }: ListedJob,
-  { tenant, before, callIds, matchers }: EraseSettings,
-): boolean {
+function fits({ at, delivery }: ListedJob, { tenant, before, callIds }: EraseSettings): boolean {
   if (tenant !== undefined && delivery.tenant !== tenant) return false;
   if (before && at >= before) return false;
-  if (callIds && !(delivery.callId !== undefined && callIds.has(delivery.callId))) return false;
-  return !matchers || (Boolean(delivery.body) && isAbout(matchers, bytesOf(delivery.body)));
+  return !callIds || (delivery.callId !== undefined && callIds.has(delivery.callId));
 }
 
-const isAbout = (matchers: NonNullable<EraseSettings['matchers']>, rawBody: Uint8Array) => {
+/** The places of the values that a body has. */
+function valuesIn(
+  matchers: NonNullable<EraseSettings['matchers']>,
+  rawBody: Uint8Array,
+): readonly number[] {
   const content = contentOf(rawBody);
-  return matchers.some((matches) => matches(content));
-};
+  return matchers.flatMap((matches, at) => (matches(content) ? [at] : []));
+}
 
 function bytesOf(base64 = ''): Uint8Array {
   try {

@@ -41,6 +41,39 @@ it.each([
   expect(has(search, body)).toBe(false);
 });
 
+/** One number, as people and services write it. */
+const SPELLINGS = [
+  ...['+49 (0)171 5550123', '+4901715550123', '0049171 5550123', '0049 (0) 171 / 555 01 23'],
+  ...['0171 5550123', '+491715550123', '(+49) 171\u20135550123', '1715550123'],
+];
+it.each(SPELLINGS.flatMap((search) => SPELLINGS.map((written) => [search, written])))(
+  'the number %j is found as %j, alone and in a note',
+  (search, written) => {
+    expect(has(search, { phone: written })).toBe(true);
+    expect(has(search, { note: `Call back at ${written}, please.` })).toBe(true);
+  },
+);
+
+it.each([
+  ['+1 212 555 0123', '+1 312 555 0123'],
+  ['212 555 0123', '312 555 0123'],
+  ['+49 171 5550123', '+49 172 5550123'],
+  ['+49 171 5550123', '+43 171 5550123'],
+  ['5550123', '+49 171 5550123'],
+])('the number %j is another one than %j', (search, written) => {
+  expect(has(search, { phone: written })).toBe(false);
+  expect(has(written, { phone: search })).toBe(false);
+});
+
+it.each([
+  ['Lovelace, Ada', { name: 'Ada Lovelace' }],
+  ['Ada Lovelace', { name: 'Lovelace, Ada' }],
+  ['"Ada Lovelace"', { first: 'Ada', last: 'Lovelace' }],
+  ["'ada@example.com'", { email: 'ada@example.com' }],
+])('%j is found in %j', (search, body) => {
+  expect(has(search, body)).toBe(true);
+});
+
 it.each(['', ' ', '4477', '+', 'a', '00000', '!!'])('%j would find too much', (search) => {
   expect(bodyMatcher(search)).toBeUndefined();
 });

@@ -67,6 +67,18 @@ describe('erase: dead letters', () => {
     expect(await run({ contains: [value] })).toEqual(NOTHING);
   });
 
+  it('says by its place which value found an event, and in which tenant', async () => {
+    const { deadLetters, run, progress } = setup();
+    await deadLetters.put(letterOf(ADA, 'c1', { tenant: 'acme' }));
+    await deadLetters.put(letterOf({ ...BOB, note: 'sister: Ada Lovelace' }, 'c2'));
+    await run({ contains: ['+1 555 000 0000', PHONE, 'Ada Lovelace'], dryRun: true });
+    const matches = progress.flatMap(({ match }) => match ?? []);
+    expect(matches.map(({ callId, tenant, values }) => [callId, tenant, values]).sort()).toEqual([
+      ['c1', 'acme', [1, 2]],
+      ['c2', undefined, [2]],
+    ]);
+  });
+
   it('erases by call ids, tenant and age, all of which have to fit', async () => {
     const { deadLetters, run, left } = setup();
     const old = { failedAt: new Date('2026-01-01') };
