@@ -34,6 +34,20 @@ async function erasesFrom(queue: CallQueue, env: Record<string, string>, flags: 
   const erase = (...more: string[]) =>
     run(['erase', '--contains', '-', '--yes', ...flags, ...more], { env, stdin: ADA });
 
+  const [, name = '', , prefix = ''] = flags;
+  const eraseWith = (...more: string[]) =>
+    run(['erase', '--contains', '-', '--yes', ...more], { env, stdin: ADA });
+  const typo = await eraseWith('--queue', 'call', '--queue-prefix', prefix);
+  expect(typo).toMatchObject({ code: 2, stdout: '' });
+  expect(typo.stderr).toContain('There is no queue call with the');
+  expect(typo.stderr).toContain(`It has --queue ${name} --queue-prefix ${prefix}.`);
+  const forgotten = await eraseWith('--json');
+  expect(forgotten.code).toBe(1);
+  const warning = expect.stringContaining(`pass --queue ${name} --queue-prefix ${prefix}.`);
+  expect(forgotten.records()).toMatchObject([{ warnings: expect.arrayContaining([warning]) }]);
+  expect(forgotten.stderr).toContain('whose jobs were not looked at');
+  expect(await eraseWith('--no-queue')).toMatchObject({ code: 0, stdout: 'Erased nothing.\n' });
+
   const left = await erase();
   expect(left).toMatchObject({ code: 1, stdout: 'Erased nothing.\n' });
   expect(left.stderr).toContain('Left alone: 1 waiting job,');

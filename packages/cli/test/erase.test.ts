@@ -90,6 +90,48 @@ describe('erase', () => {
     );
   });
 
+  test('says which lines found nothing, and which line found each match', async () => {
+    const { env } = await stored();
+    const stdin = `${ADA.phone}\n\nnobody@example.com\n5550123\nAda Lovelace\n`;
+    const shown = await run(['erase', '--contains', '-', '--dry-run', '--json'], { env, stdin });
+    expect(shown.code).toBe(0);
+    const warning = expect.stringContaining('The values in lines 3, 4 were found nowhere.');
+    expect(shown.records()).toMatchObject([
+      ...[{ lines: [1, 5] }, { lines: [1, 5] }, { state: 'waiting', lines: [1, 5] }],
+      { type: 'result', warnings: [warning, expect.stringContaining('1 waiting job')] },
+    ]);
+    const erased = await run(['erase', '--contains', '-', '--yes'], { env, stdin });
+    expect(erased.stderr).toContain('The values in lines 3, 4 were found nowhere.');
+    expect(`${shown.stdout}${shown.stderr}${erased.stderr}`).not.toMatch(secretive);
+  });
+
+  test('asks a receiver with tenants whose data are erased, and shows them in a dry run', async () => {
+    const made = await setup();
+    for (const tenant of ['acme', 'globex'])
+      await fill(made, 1, { tenant, callId: `c-${tenant}`, key: `${tenant}/c1` });
+    const file = join(dirname(made.file), 'values.txt');
+    writeFileSync(file, 'call:completed\n');
+    for (const what of [
+      ['--contains', file],
+      ['--before', '0s'],
+      ['--call', 'c-acme'],
+    ]) {
+      const refused = await run(['erase', ...what, '--yes'], made);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain('This receiver has tenants: acme, globex.');
+      expect(refused.stderr).toContain('--all-tenants');
+    }
+    const all = ['erase', '--call', 'c-acme', 'c-globex', '--all-tenants'];
+    const shown = await run([...all, '--dry-run'], made);
+    expect(shown.stdout).toMatch(/would be +tenant/);
+    expect(shown.stdout).toMatch(/erased +acme/);
+    expect(shown.stdout).toMatch(/erased +globex/);
+    expect((await run([...all, '--tenant', 'acme', '--yes'], made)).code).toBe(2);
+    const keys = await run([...all, '--forget-keys', '--yes'], made);
+    expect(keys).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant NAME') });
+    expect((await run([...all, '--yes'], made)).stdout).toBe('Erased 2 dead letters.\n');
+  });
+
   test('refuses to forget the keys of a call without its tenant, and names the tenants', async () => {
     const made = await setup();
     await fill(made, 1, { tenant: 'acme', callId: 'c1', key: 'acme/c1' });
@@ -116,7 +158,13 @@ describe('erase', () => {
     expect(await refused('--call', 'c1')).toContain('Look with --dry-run first');
     expect(await refused('--call', 'c1', '--queue', 'calls', '--yes')).toContain('has no name');
     writeFileSync(file, '12\n');
-    expect(await refused('--contains', file, '--yes')).toContain('value 1 is too short');
+    expect(await refused('--contains', file, '--yes')).toContain(
+      'The value in line 1 is too short',
+    );
+    const given = await run(['erase', '--contains', ADA.phone, '--yes'], { env });
+    expect(given).toMatchObject({ code: 3, stdout: '' });
+    expect(given.stderr).toContain('It expects the path of a file, not a value.');
+    expect(given.stderr).not.toMatch(secretive);
     writeFileSync(file, '\n');
     expect(await refused('--contains', file, '--yes')).toContain('no values');
     expect(await left()).toHaveLength(3);

@@ -9,10 +9,10 @@ import {
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { searchedValues } from '../input/values.ts';
+import { type SearchedValue, searchedValues } from '../input/values.ts';
 import { time } from '../input/time.ts';
 import type { OpenedStore } from '../store/engine.ts';
-import { openJobs } from '../store/queue-jobs.ts';
+import { openJobs, queuesText } from '../store/queue-jobs.ts';
 import {
   STORE_VARIABLE,
   type StoreOptions,
@@ -27,9 +27,11 @@ import { t } from '../terminal/text.ts';
 interface Options extends StoreOptions {
   readonly call?: readonly string[];
   readonly tenant?: string;
+  readonly allTenants: boolean;
   readonly before?: Date;
   readonly contains?: string;
-  readonly queue?: string;
+  /** `false` with `--no-queue`: no queue of this server is the receiver's. */
+  readonly queue?: string | false;
   readonly queuePrefix?: string;
   readonly loseWaiting: boolean;
   readonly forgetKeys: boolean;
@@ -42,20 +44,20 @@ interface Options extends StoreOptions {
 const REMAINS: Readonly<Record<string, readonly string[]>> = {
   redis: [
     'The append-only file contains the erased data until it is rewritten: run BGREWRITEAOF.',
-    'An RDB snapshot contains the erased data until the next snapshot: run BGSAVE.',
+    'If the server writes RDB snapshots (CONFIG GET save is not empty), the last one contains the erased data until the next: run BGSAVE.',
     'Replicas are updated within seconds. Backups contain the erased data until they are deleted.',
   ],
   postgres: [
-    'The files of the tables contain the erased data until VACUUM has run and the space is reused: run VACUUM FULL on the tables to be sure.',
+    'The files of the tables contain the erased data until VACUUM has run and the space is reused: run VACUUM FULL on dead_letters, log_rows and, of pg-boss, job.',
     'The write-ahead log and its archive contain the erased data until they are recycled or deleted.',
     'Replicas are updated within seconds. Backups contain the erased data until they are deleted.',
   ],
   mysql: [
-    'Free pages of the tables contain the erased data until they are overwritten: run OPTIMIZE TABLE.',
+    'Free pages of the tables contain the erased data until they are overwritten: run OPTIMIZE TABLE on dead_letters and log_rows.',
     'The binary log contains the erased data until it is purged. Backups contain it until they are deleted.',
   ],
   sqlite: [
-    'Free pages of the file and its write-ahead log contain the erased data until they are overwritten: run PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE);',
+    'Free pages of the file and its write-ahead log contain the erased data: run PRAGMA wal_checkpoint(TRUNCATE); VACUUM; PRAGMA wal_checkpoint(TRUNCATE);',
     'Copies and backups of the file contain the erased data until they are deleted.',
   ],
 };
@@ -68,7 +70,8 @@ export function eraseCommand(app: App, base: Command): Command {
       'only events whose body contains a value of this file (one per line; - is standard input)',
     )
     .option('--call <id...>', 'only events of these calls')
-    .option('--tenant <name>', 'only events of this tenant')
+    .option('--tenant <name>', 'only events of this tenant; needed if the receiver has tenants')
+    .option('--all-tenants', 'events of all tenants of the receiver', false)
     .option(
       '--before <time>',
       'only events older than this: 30d (ago), 2026-01-31T12:00Z (UTC without a zone)',
@@ -78,6 +81,7 @@ export function eraseCommand(app: App, base: Command): Command {
       '--queue <name>',
       'also erase jobs of this BullMQ or pg-boss queue, on the server of the store',
     )
+    .option('--no-queue', 'no queue of this server belongs to the receiver')
     .option('--queue-prefix <name>', 'the prefix of BullMQ, or the schema of pg-boss')
     .option(
       '--lose-waiting',
@@ -97,12 +101,15 @@ export function eraseCommand(app: App, base: Command): Command {
       `
 Erases dead letters, dead and finished jobs, and rows of the outcome log. An
 event is erased if it matches all the options that you pass. The values of
---contains are phone numbers, e-mail addresses or names. A phone number matches
-if its digits are the same, or at least the last nine. These values are never
-shown or logged. Running jobs are left alone. Waiting jobs are left alone unless
-you pass --lose-waiting. You can interrupt the command and run it again.
+--contains are phone numbers of at least five digits, email addresses or names.
+From nine digits on, a number is also found without its country code, and with
+or without the zero of national calls: +49 (0)171, 0171. These values are never
+shown or logged: the output names their lines. Running jobs are left alone.
+Waiting jobs are left alone unless you pass --lose-waiting. You can interrupt
+the command and run it again.
 
-Exit code 1 if something was left alone: run the command again later.`,
+Exit code 1 if jobs were left alone, or if a queue of the server was not looked
+at: run the command again later, or with --queue. A dry run ends with 0.`,
     )
     .addHelpText(
       'afterAll',
@@ -124,13 +131,24 @@ Exit code 1 if something was left alone: run the command again later.`,
     .action(app.action((options: Options) => run(app, options)));
 }
 
+/** What the output tells besides the counts. */
+interface Told {
+  readonly url: string;
+  readonly values: readonly SearchedValue[] | undefined;
+  readonly warnings: string[];
+  /** Whether the server has queues, and none was named. */
+  readonly isUnsearched: boolean;
+}
+
 async function run(app: App, options: Options): Promise<number> {
-  const { call, tenant, before, contains, dryRun, yes } = options;
+  const { call, tenant, allTenants, before, contains, dryRun, yes } = options;
   if (contains === undefined && !call && tenant === undefined && !before)
     throw badInput(
       'The command does not say whose data to erase.',
       'Pass --contains FILE, --call, --tenant or --before.',
     );
+  if (tenant !== undefined && allTenants)
+    throw badInput('--tenant and --all-tenants exclude each other.', 'Pass one of them.');
   if (!dryRun && !yes && !app.interactive)
     throw badInput(
       'The erasure is not confirmed, and it cannot be undone.',
@@ -140,18 +158,34 @@ async function run(app: App, options: Options): Promise<number> {
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
   return withStore(app, options, async (opened) => {
     const { store, deadLetters, jobs } = opened;
-    const doubt = await doubtAboutTenant(opened, options);
-    if (doubt !== undefined) app.output.warn(doubt);
-    const queue = jobs ? undefined : await openJobs({ ...options, url });
+    const warnings: string[] = [];
+    const warn = (warning: string | undefined) => {
+      if (warning === undefined) return;
+      warnings.push(warning);
+      app.output.warn(warning);
+    };
+    warn(await doubtAboutTenant(opened, options));
+    warn(await opened.doubt?.());
+    const named = options.queue === false ? undefined : options.queue;
+    const unsearched = options.queue === undefined && !jobs ? await opened.queues?.() : undefined;
+    const isUnsearched = unsearched !== undefined && unsearched.length > 0;
+    if (isUnsearched)
+      warn(
+        `This server has queues whose jobs were not looked at: pass ${queuesText(unsearched)}. If none of them belongs to the receiver, pass --no-queue.`,
+      );
+    const queue = jobs ? undefined : await openJobs({ ...options, queue: named, url }, opened);
     try {
       const what: EraseOptions = {
-        ...{ callIds: call, tenant, before, contains: values, store, deadLetters },
-        ...{ jobs: jobs ?? queue?.jobs, signal: app.signal, by: options.by ?? account() },
+        ...{ callIds: call, tenant, before, contains: values?.map(({ text }) => text) },
+        ...{ store, deadLetters, jobs: jobs ?? queue?.jobs, signal: app.signal },
+        ...{ by: options.by ?? account() },
         ...{ loseWaiting: options.loseWaiting, forgetKeys: options.forgetKeys },
       };
-      if (dryRun) return await show(app, what, url);
-      if (!yes && !(await isConfirmed(app, what))) return EXIT.done;
-      return await eraseNow(app, what, url);
+      const told = { url, values, warnings, isUnsearched };
+      if (dryRun) return await show(app, what, told);
+      if (!yes && !(await isConfirmed(app, what, told)))
+        return isUnsearched ? EXIT.attention : EXIT.done;
+      return await eraseNow(app, what, told);
     } finally {
       await queue?.close();
     }
@@ -159,17 +193,21 @@ async function run(app: App, options: Options): Promise<number> {
 }
 
 /**
- * What is known about a call is kept under a key that contains the name of its tenant. Without the name,
- * these keys would stay, and the command would not say so.
- * @throws CliError 2 for the keys of a call, if the receiver has tenants and none is named
+ * The data of one tenant belong to one company, so a receiver with tenants needs to be told whose they are. What is
+ * known about a call is also kept under a key that contains the name of its tenant.
+ * @throws CliError 2 that names the tenants, if the receiver has some and none is named
  */
 async function doubtAboutTenant(
   opened: OpenedStore,
-  { tenant, call, forgetKeys }: Options,
+  { tenant, allTenants, call, forgetKeys }: Options,
 ): Promise<string | undefined> {
-  if (tenant === undefined && !(call && forgetKeys)) return undefined;
+  const needsName = call !== undefined && forgetKeys;
+  if (allTenants && !needsName) return undefined;
   return checkTenant(opened, tenant, {
     ...TENANT_FLAG,
+    fix: needsName
+      ? TENANT_FLAG.fix
+      : 'Pass --tenant NAME, or --all-tenants to erase from all of them.',
     ifWrong: 'If the name is wrong, nothing is found.',
   });
 }
@@ -184,18 +222,27 @@ function account(): string {
 
 const silent = { warn: () => undefined, error: () => undefined };
 
-async function isConfirmed(app: App, what: EraseOptions): Promise<boolean> {
-  const { deadLetters, deadJobs, doneJobs, waitingJobs, outcomes } = await lookedAt(app, what);
-  if (deadLetters + deadJobs + doneJobs + waitingJobs + outcomes === 0) {
-    app.output.message('Nothing was found.');
+async function isConfirmed(app: App, what: EraseOptions, told: Told): Promise<boolean> {
+  const matches: EraseMatch[] = [];
+  const looked = await lookedAt(app, what, (match) => matches.push(match));
+  const { deadLetters, deadJobs, doneJobs, waitingJobs, outcomes } = looked;
+  const isNothing = deadLetters + deadJobs + doneJobs + waitingJobs + outcomes === 0;
+  // Keys are not counted in advance.
+  if (isNothing && what.forgetKeys !== true) {
+    tellNotFound(app, matches, told);
+    tellLeft(app, looked, told);
+    app.output.message('Nothing was found that can be erased.');
     return false;
   }
   const lost =
     waitingJobs > 0
       ? ` This loses ${counted(waitingJobs, 'event')} that the receiver has acknowledged, before a handler has seen ${waitingJobs === 1 ? 'it' : 'them'}.`
       : '';
-  const question = `Erase ${counts({ deadLetters, deadJobs, doneJobs, waitingJobs, outcomes })} for good?${lost}`;
-  return askYesNo(app, question);
+  const found = counts({ deadLetters, deadJobs, doneJobs, waitingJobs, outcomes });
+  const keys = what.forgetKeys === true ? ' Their keys are forgotten.' : '';
+  const isSure = await askYesNo(app, `Erase ${found} for good?${keys}${lost}`);
+  if (!isSure) app.output.message('Nothing was erased.');
+  return isSure;
 }
 
 /** Looks without erasing. */
@@ -216,34 +263,64 @@ async function lookedAt(
   }
 }
 
-async function show(app: App, what: EraseOptions, url: string): Promise<number> {
+/** Of the list of matches. */
+type Column = [title: string, text: (match: EraseMatch) => string];
+
+async function show(app: App, what: EraseOptions, told: Told): Promise<number> {
   const { output } = app;
   const matches: EraseMatch[] = [];
   const result = await lookedAt(app, what, (match) => matches.push(match));
-  if (output.json) for (const match of matches) await output.print({ type: 'match', ...match });
-  else if (matches.length > 0)
+  const linesOf = ({ values: places }: EraseMatch) =>
+    places?.flatMap((place) => told.values?.[place]?.line ?? []);
+  if (output.json)
+    for (const match of matches) {
+      const { values: _places, ...shown } = match;
+      const lines = linesOf(match);
+      await output.print({ type: 'match', ...shown, ...(lines && { lines }) });
+    }
+  else if (matches.length > 0) {
+    const hasTenants = matches.some(({ tenant }) => tenant !== undefined);
+    const columns: Column[] = [
+      ['where', ({ where }) => where],
+      ['state', ({ state }) => state],
+      ['would be', ({ result: becomes }) => becomes],
+      ...(hasTenants ? [['tenant', ({ tenant = '' }) => tenant] satisfies Column] : []),
+      ...(told.values
+        ? [['line', (match) => linesOf(match)?.join(' ') ?? ''] satisfies Column]
+        : []),
+      ['since', ({ at }) => dateTime(at)],
+      ['event', ({ eventName = '' }) => eventName],
+      ['call', ({ callId = '' }) => callId],
+      ['id', ({ id }) => id],
+    ];
     await output.printTable(
       matches,
-      ['where', 'state', 'since', 'id', 'event', 'call', 'would be'].map((title) => ({ title })),
-      () =>
-        matches.map(({ where, state, at, id, eventName = '', callId = '', result: becomes }) => [
-          ...[where, state, dateTime(at), id, eventName, callId, becomes],
-        ]),
+      columns.map(([title]) => ({ title })),
+      () => matches.map((match) => columns.map(([, text]) => text(match))),
     );
+  }
+  tellNotFound(app, matches, told);
+  tellLeft(app, result, told);
   await output.print(
-    { type: 'result', dryRun: true, ...result, remains: remainsOf(url) },
+    {
+      ...{ type: 'result', dryRun: true, ...result, warnings: told.warnings },
+      remains: remainsOf(told.url),
+    },
     () => t`Would erase ${counts(result)}.`,
   );
-  tellLeft(app, result);
   return EXIT.done;
 }
 
-async function eraseNow(app: App, what: EraseOptions, url: string): Promise<number> {
+async function eraseNow(app: App, what: EraseOptions, told: Told): Promise<number> {
   const { output, io } = app;
   const bar = showProgress(io);
   let line = '';
   const logger = { ...silent, info: (_fields: object, message: string) => (line = message) };
-  const onProgress = ({ checked }: EraseProgress) => bar.update(checked);
+  const matches: EraseMatch[] = [];
+  const onProgress = ({ checked, match }: EraseProgress) => {
+    bar.update(checked);
+    if (match) matches.push(match);
+  };
   let result: EraseResult;
   try {
     result = await erase({ ...what, logger, onProgress });
@@ -251,13 +328,16 @@ async function eraseNow(app: App, what: EraseOptions, url: string): Promise<numb
     bar.clear();
     output.message(line);
   }
+  tellNotFound(app, matches, told);
+  tellLeft(app, result, told);
+  const remains = remainsOf(told.url);
   await output.print(
-    { type: 'result', ...result, by: what.by, remains: remainsOf(url) },
+    { type: 'result', ...result, by: what.by, warnings: told.warnings, remains },
     () => t`Erased ${counts(result)}.`,
   );
-  tellLeft(app, result);
-  for (const remains of remainsOf(url)) output.message(remains);
-  return result.running + result.leftWaiting > 0 ? EXIT.attention : EXIT.done;
+  for (const line of remains) output.message(line);
+  const isLeft = result.running + result.leftWaiting > 0 || told.isUnsearched;
+  return isLeft ? EXIT.attention : EXIT.done;
 }
 
 const remainsOf = (url: string): readonly string[] =>
@@ -265,13 +345,39 @@ const remainsOf = (url: string): readonly string[] =>
     url.replace(/^mariadb/, 'mysql').startsWith(scheme),
   )?.[1] ?? [];
 
-function tellLeft({ output }: App, { running, leftWaiting }: EraseResult): void {
+function tell({ output }: App, { warnings }: Told, warning: string): void {
+  warnings.push(warning);
+  output.warn(warning);
+}
+
+/** Says which values were found nowhere: each may be misspelt, or be written in another way in the bodies. */
+function tellNotFound(app: App, matches: readonly EraseMatch[], told: Told): void {
+  const found = new Set(matches.flatMap(({ values = [] }) => values));
+  const lines = (told.values ?? []).filter((_value, place) => !found.has(place));
+  if (lines.length === 0) return;
+  const names = lines.map(({ line }) => String(line)).join(', ');
+  const [which, each] =
+    lines.length === 1
+      ? [`The value in line ${names} was found nowhere.`, 'it is']
+      : [`The values in lines ${names} were found nowhere.`, 'each is'];
+  tell(
+    app,
+    told,
+    `${which} Check that ${each} spelt as in the events, and alone in its line. A number of fewer than nine digits is only found as a whole number.`,
+  );
+}
+
+function tellLeft(app: App, { running, leftWaiting }: EraseResult, told: Told): void {
   if (running > 0)
-    output.warn(
+    tell(
+      app,
+      told,
       `Left alone: ${counted(running, 'event')} being handled. Run the command again when ${running === 1 ? 'this handler has' : 'these handlers have'} finished.`,
     );
   if (leftWaiting > 0)
-    output.warn(
+    tell(
+      app,
+      told,
       `Left alone: ${counted(leftWaiting, 'waiting job')}, which a handler will still see. Run the command again afterwards, or pass --lose-waiting to erase waiting jobs as well.`,
     );
 }

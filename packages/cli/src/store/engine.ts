@@ -7,10 +7,22 @@ export interface OpenedStore {
   readonly deadLetters: DeadLetters;
   /** The jobs of a queue, if a module of the user has them. */
   readonly jobs?: QueueJobs | undefined;
+  /**
+   * The queues of BullMQ or pg-boss in the same server, as far as this user may see them. Absent for a store whose
+   * server has none.
+   */
+  readonly queues?: () => Promise<readonly FoundQueue[]>;
   /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
   readonly doubt?: () => Promise<string | undefined>;
   /** Asks the server about itself. Changes nothing. */
   readonly inspect: () => Promise<StoreReport>;
+}
+
+/** A queue in the server of a store. */
+export interface FoundQueue {
+  readonly name: string;
+  /** The prefix of BullMQ, or the schema of pg-boss. */
+  readonly prefix: string;
 }
 
 /** What a server is, and what is wrong with it as the store of a receiver. */

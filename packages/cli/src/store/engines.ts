@@ -8,6 +8,7 @@ import { type RedisClient, redisDeadLetters, redisStore } from '@call-webhooks/r
 import { type SqliteDatabase, sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { environmentError } from '../errors.ts';
 import type { Engine, StoreReport } from './engine.ts';
+import { bossQueues, bullQueues, hasKeys, type RedisSend } from './found-queues.ts';
 import {
   type ClientPackage,
   CONNECT_WITHIN_MS,
@@ -24,8 +25,8 @@ const ignore = () => undefined;
 type RedisConnection = Connection<RedisClient> & {
   /** What one of its servers says about itself. Rejects if this user may not ask. */
   readonly info: () => Promise<string>;
-  /** Absent for a cluster, whose nodes have a part of the keys each. */
-  readonly send?: (command: readonly [string, ...string[]]) => Promise<unknown>;
+  /** Sends a command to each server: the nodes of a cluster have a part of the keys each. */
+  readonly servers: () => readonly RedisSend[];
 };
 
 const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
@@ -59,13 +60,23 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
           throw new Error('The cluster is down. The Redis command CLUSTER INFO shows details.');
         });
         await Promise.race([nodes.connect(), ended]);
-        return { client: nodes, close: () => nodes.quit(), info: () => Promise.resolve(whole) };
+        return {
+          client: nodes,
+          close: () => nodes.quit(),
+          info: () => Promise.resolve(whole),
+          servers: () =>
+            nodes.nodes('master').map(
+              (node): RedisSend =>
+                ([name, ...args]) =>
+                  node.call(name, ...args),
+            ),
+        };
       }
       return {
         client,
         close: () => client.quit(),
         info: () => client.info(),
-        send: ([name, ...args]) => client.call(name, ...args),
+        servers: () => [([name, ...args]) => client.call(name, ...args)],
       };
     },
   },
@@ -83,7 +94,7 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
         client,
         close: () => client.close(),
         info: () => client.info(),
-        send: (command) => client.sendCommand([...command]),
+        servers: () => [(command) => client.sendCommand([...command])],
       };
     },
   },
@@ -118,36 +129,21 @@ function redisReport(info: string): StoreReport {
 }
 
 const openRedis: Engine = async ({ url, prefix, givenUp }) => {
-  const { client, close, send, info } = await openWithInstalled(REDIS, url, givenUp);
+  const { client, close, servers, info } = await openWithInstalled(REDIS, url, givenUp);
   return {
     store: redisStore(client, { prefix, logger }),
     deadLetters: redisDeadLetters(client, { prefix, logger }),
     inspect: async () => redisReport(await info().catch(() => '')),
     async doubt() {
       const used = prefix ?? 'call-webhooks';
-      return send === undefined || (await hasKeys(send, `${used}:*`))
+      return (await hasKeys(servers(), `${used}:*`))
         ? undefined
         : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, pass both prefixes, such as --prefix myapp:call-webhooks.`;
     },
+    queues: () => bullQueues(servers()),
     close,
   };
 };
-
-/** Looks at no more than a million keys. */
-async function hasKeys(
-  send: NonNullable<RedisConnection['send']>,
-  pattern: string,
-): Promise<boolean> {
-  let cursor = '0';
-  for (let page = 0; page < 1_000; page++) {
-    const scan = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000'] as const;
-    const [next, keys] = (await send(scan)) as [string | Buffer, unknown[]];
-    if (keys.length > 0) return true;
-    cursor = String(next);
-    if (cursor === '0') return false;
-  }
-  return true;
-}
 
 const POSTGRES: ClientPackage<Promise<Connection<PostgresClient>>>[] = [
   {
@@ -185,6 +181,7 @@ const openPostgres: Engine = async ({ url, prefix: schema, givenUp }) => {
     store,
     deadLetters: postgresDeadLetters(client, { schema }),
     inspect: () => postgresReport(client),
+    queues: () => bossQueues(client),
     async close() {
       await store.close();
       await close();

@@ -3,7 +3,9 @@ import { pgBossJobs, type PgBossClient } from '@call-webhooks/postgres';
 import { bullmqJobs, type BullmqAllJobs } from '@call-webhooks/redis';
 import { sqliteJobs, sqliteQueue } from '@call-webhooks/sqlite';
 import { badInput } from '../errors.ts';
+import type { FoundQueue, OpenedStore } from './engine.ts';
 import { sqliteClients } from './engines.ts';
+import { shellWord } from '../terminal/shell.ts';
 import { type ClientPackage, openWithInstalled } from './installed-client.ts';
 
 /** Where the jobs of a queue are. */
@@ -32,12 +34,45 @@ type Boss = PgBossClient & {
 };
 type BossClass = new (options: object) => Boss;
 
+/** What BullMQ and pg-boss use if nothing else is given. */
+const prefixOf = ({ url, queuePrefix }: QueueNames) =>
+  queuePrefix ?? (url.startsWith('redis') ? 'bull' : 'pgboss');
+
+/**
+ * Checks the name of a queue before it is opened: BullMQ would create it.
+ * @throws CliError 2 that names the queues of this server
+ */
+async function checkQueue(names: QueueNames, { queues }: Pick<OpenedStore, 'queues'>) {
+  const found = (await queues?.()) ?? [];
+  const prefix = prefixOf(names);
+  if (found.some((one) => one.name === names.queue && one.prefix === prefix)) return;
+  const kind = names.url.startsWith('redis') ? 'prefix' : 'schema';
+  throw badInput(
+    `There is no queue ${String(names.queue)} with the ${kind} ${prefix} in this server.`,
+    found.length > 0
+      ? `It has ${queuesText(found)}.`
+      : 'This user sees no queue in it. Check the URL, and its number of the database.',
+  );
+}
+
+/** Such as `--queue calls, --queue calls --queue-prefix shop`. */
+export const queuesText = (queues: readonly FoundQueue[]): string =>
+  queues
+    .map(({ name, prefix }) => {
+      const isUsual = prefix === 'bull' || prefix === 'pgboss';
+      return `--queue ${shellWord(name)}${isUsual ? '' : ` --queue-prefix ${shellWord(prefix)}`}`;
+    })
+    .join(', ');
+
 /**
  * Opens the jobs of a queue. A SQLite file has one queue; the others are looked at if they are named.
  * @returns `undefined` if there is no queue to look at
- * @throws CliError 3 when its package is not installed; and what its client throws
+ * @throws CliError 2 for a queue that does not exist, 3 when its package is not installed; and what its client throws
  */
-export async function openJobs(names: QueueNames): Promise<OpenedJobs | undefined> {
+export async function openJobs(
+  names: QueueNames,
+  opened: Pick<OpenedStore, 'queues'>,
+): Promise<OpenedJobs | undefined> {
   const { url, prefix, queue, queuePrefix } = names;
   const never = new AbortController().signal;
   if (url.startsWith('sqlite:')) {
@@ -56,6 +91,7 @@ export async function openJobs(names: QueueNames): Promise<OpenedJobs | undefine
       'Only Redis, Postgres and SQLite can have a queue.',
       'Leave out --queue, or run it again with --store and the URL of its server.',
     );
+  await checkQueue(names, opened);
   if (url.startsWith('redis')) {
     const open = ({ Queue }: { Queue: QueueClass }, from: string) => {
       const connection = { url: from, maxRetriesPerRequest: 1 };
