@@ -42,7 +42,7 @@ withPostgres('pgBossQueue', () => {
     await deleteAllJobs(test.boss);
     await test.boss.deleteQueue('gone');
     await expect(queue.enqueue(queuedCall('call-2'))).rejects.toThrow(
-      isPgBoss10 ? 'took no job' : 'does not exist',
+      isPgBoss10 ? 'did not accept the job' : 'does not exist',
     );
     await expect(queue.enqueue(queuedCall('call-2'))).resolves.toBeUndefined(); // made again
   });

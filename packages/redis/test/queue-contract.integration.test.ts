@@ -68,7 +68,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
       await queue.close();
       return lines.lines;
     };
-    expect(await asked({})).toEqual([expect.stringContaining('appendonly no')]);
+    expect(await asked({})).toEqual([expect.stringContaining('appendonly set to no')]);
     await admin.acl('SETUSER', 'managed', 'on', '>pass', '~*', '&*', '+@all', '-config');
     expect(await asked({ username: 'managed', password: 'pass' })).toEqual([]);
     await admin.config('SET', 'appendonly', 'yes');

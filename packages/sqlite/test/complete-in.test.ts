@@ -33,7 +33,7 @@ describe('completeIn', () => {
       const transaction = opened.transact(async ({ tx }) => {
         await opened.store.completeIn(tx as SqliteTransaction, 'event', 'token');
       });
-      await expect(transaction).rejects.toThrow('a copy of SQLite each');
+      await expect(transaction).rejects.toThrow('own copy of SQLite');
       await opened.close();
     });
   });
