@@ -63,8 +63,12 @@ withMysql('migrate()', () => {
     for (const call of [() => store.migrate(), () => store.extend('a', 't', 5)])
       await expect(call()).rejects.toThrow('have version 2, which a newer release');
     await test.pool.query(`DROP PROCEDURE ${prefix}extend`);
-    await expect(store.extend('a', 't', 5)).rejects.toThrow('have version 2, which a newer release');
+    await expect(store.extend('a', 't', 5)).rejects.toThrow(
+      'have version 2, which a newer release',
+    );
     await test.pool.query(`CREATE PROCEDURE ${prefix}extend(p_one INT) SELECT 1`);
-    await expect(store.extend('a', 't', 5)).rejects.toThrow('have version 2, which a newer release');
+    await expect(store.extend('a', 't', 5)).rejects.toThrow(
+      'have version 2, which a newer release',
+    );
   });
 });
