@@ -82,7 +82,7 @@ describe('dead-letters list and show', () => {
     expect((await find(['list'], 'Grace Hopper')).stderr).toContain('no such dead letters');
     expect(await find(['list'], '12')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Value 1 is too short'),
+      stderr: expect.stringContaining('The value in line 1 is too short'),
     });
     const redriven = await find(['redrive', '--to', url], 'Ada Lovelace');
     expect(redriven.stdout).toBe('1 handled, 0 failed, 0 skipped\n');
