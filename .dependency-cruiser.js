@@ -8,7 +8,7 @@ const CORE_LAYERS = [
   ['receive', 'deliver', 'health'],
   ['run-event'],
   ['run-handler'],
-  ['options', 'in-flight'],
+  ['options', 'in-flight', 'store-module'],
   ['signature/', 'dead-letters/'],
   ['events/(?!call-details)'],
   ['http/', 'store/', 'port-health'],

@@ -16,6 +16,7 @@ const MODULE = fileURLToPath(new URL('support/my-store.mjs', import.meta.url));
 afterEach(() => {
   delete process.env['MY_STORE_FILE'];
   delete process.env['MY_STORE_WITHOUT'];
+  delete process.env['MY_STORE_PROBLEMS'];
 });
 
 /** A receiver whose store the module opens. */
@@ -47,7 +48,48 @@ describe('a store that a module exports', () => {
   test('is examined by doctor, with what it says about itself', async () => {
     const { env, url } = await setupModule();
     const { stdout } = await run(['doctor', '--to', url], { env });
-    expect(stdout).toContain('my database 1.0');
+    expect(stdout).toContain('my database 1.0, opened to read responds.');
+    expect(stdout).not.toContain('a receiver uses');
+  });
+
+  test('has its problems printed by doctor, and is told which member of its report is wrong', async () => {
+    const { env, url } = await setupModule();
+    const told = async (command: string[], ...problems: unknown[]) => {
+      process.env['MY_STORE_PROBLEMS'] = JSON.stringify(problems);
+      const { code, stdout, stderr } = await run(command, { env });
+      return { code, text: (stdout + stderr).replace(/\s+/g, ' ') };
+    };
+    const doctor = ['doctor', '--to', url];
+    const problem = { result: 'bad', text: 'It is a replica.', fix: 'Use the primary.' };
+    expect((await told(doctor, problem)).text).toMatch(
+      /bad +store +It is a replica\. Fix: Use the/,
+    );
+    const wrong: [unknown, string][] = [
+      ['It is a replica.', "problems[1].result has to be 'warn' or 'bad'"],
+      [{ text: 'It is a replica.', fix: '' }, "problems[1].result has to be 'warn' or 'bad'"],
+      [{ ...problem, text: undefined }, 'problems[1].text has to be a text'],
+      [{ ...problem, fix: 1 }, 'problems[1].fix has to be a text'],
+    ];
+    for (const [one, expected] of wrong)
+      expect((await told(doctor, problem, one)).text).toContain(expected);
+    expect(await told(['status'], 'a text')).toMatchObject({
+      ...{ code: 2, text: expect.stringContaining('problems[0].result has to be') },
+    });
+  });
+
+  test('that is down is told by status, also without a log and without a report', async () => {
+    const { file } = await setup();
+    const path = join(dirname(file), 'down.mjs');
+    writeFileSync(
+      path,
+      `const call = async () => { throw new Error('no connection'); };
+       const names = ['admit', 'complete', 'release', 'extend', 'put', 'list', 'count', 'get', 'remove', 'claim', 'settle', 'giveBack'];
+       const all = Object.fromEntries(names.map((name) => [name, call]));
+       export default { store: all, deadLetters: all };`,
+    );
+    expect(await run(['status', '--store', path])).toMatchObject({
+      ...{ code: 1, stdout: expect.stringMatching(/does not answer, so every[^]*no connection/) },
+    });
   });
 
   test('shows in status what fails, and says what it lacks for that', async () => {
@@ -68,6 +110,7 @@ describe('a store that a module exports', () => {
     process.env['MY_STORE_WITHOUT'] = 'log';
     expect(await run(['status'], { env })).toMatchObject({
       ...{ code: 3, stdout: 'Unknown: The store keeps no outcome log.\n' },
+      stderr: expect.stringMatching(/Add a log to the store/),
     });
     process.env['MY_STORE_WITHOUT'] = 'peek,ping,loadCursor,saveCursor';
     const few = await run(['status'], { env });

@@ -64,6 +64,13 @@ export {
   SERIES_NAMES,
 } from './store/outcome-log.ts';
 export { eraser, type StoredRows } from './store/outcome-erasure.ts';
+export type {
+  StoreModule,
+  StoreModuleExport,
+  StoreModuleOptions,
+  StoreProblem,
+  StoreReport,
+} from './store-module.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type Sweeper, type Sweeping, sweepingBeside } from './store/sweeping.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';

@@ -226,7 +226,7 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
     const all: Found[] = [...problems];
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
-    if (all.length === 0) all.push(ok(`${server} responds, and a receiver uses this store.`));
+    if (all.length === 0) all.push(ok(`${server} responds.`));
     const fix = 'See the causes: npx call-webhooks dead-letters causes';
     if (waiting > 0)
       all.push({

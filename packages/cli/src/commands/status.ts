@@ -58,7 +58,7 @@ const IF_WRONG = 'If the name is wrong, this status says nothing.';
 async function run(app: App, options: Options): Promise<number> {
   const { output } = app;
   const { tenant } = options;
-  const [found, doubt] = await withStore(
+  const [found, doubt, hasLog] = await withStore(
     app,
     options,
     async (opened) =>
@@ -67,6 +67,7 @@ async function run(app: App, options: Options): Promise<number> {
         tenant === undefined
           ? undefined
           : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG }),
+        opened.store.log !== undefined,
       ] as const,
     true,
   );
@@ -75,7 +76,12 @@ async function run(app: App, options: Options): Promise<number> {
   const counting = found.attention.filter(({ urgent }) => urgent || options.urgent !== true);
   if (counting.length > 0) return EXIT.attention;
   if (found.unknown !== undefined)
-    throw environmentError('The status is unknown.', plainText(found.unknown));
+    throw environmentError(
+      `The status is unknown. ${plainText(found.unknown)}`,
+      hasLog
+        ? 'See what is wrong with the store: npx call-webhooks doctor'
+        : 'Add a log to the store, as docs/write-a-store.md says under "An outcome log", or use a store that has one.',
+    );
   return EXIT.done;
 }
 

@@ -1,5 +1,5 @@
 import type { DeadLetters, Store } from '@call-webhooks/core';
-import type { QueueJobs } from '@call-webhooks/core/stores';
+import type { QueueJobs, StoreReport } from '@call-webhooks/core/stores';
 
 /** The events and dead letters of a receiver. */
 export interface OpenedStore {
@@ -23,17 +23,6 @@ export interface FoundQueue {
   readonly name: string;
   /** The prefix of BullMQ, or the schema of pg-boss. */
   readonly prefix: string;
-}
-
-/** What a server is, and what is wrong with it as the store of a receiver. */
-export interface StoreReport {
-  /** Such as `Redis 7.2.4`. */
-  readonly server: string;
-  readonly problems: readonly {
-    readonly result: 'warn' | 'bad';
-    readonly text: string;
-    readonly fix: string;
-  }[];
 }
 
 type Opened = OpenedStore & { readonly close: () => Promise<unknown> };

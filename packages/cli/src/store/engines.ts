@@ -7,7 +7,8 @@ import { type PostgresClient, postgresDeadLetters, postgresStore } from '@call-w
 import { type RedisClient, redisDeadLetters, redisStore } from '@call-webhooks/redis';
 import { type SqliteDatabase, sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { environmentError } from '../errors.ts';
-import type { Engine, StoreReport } from './engine.ts';
+import type { StoreProblem, StoreReport } from '@call-webhooks/core/stores';
+import type { Engine } from './engine.ts';
 import { bossQueues, bullQueues, hasKeys, type RedisSend } from './found-queues.ts';
 import {
   type ClientPackage,
@@ -105,7 +106,7 @@ function redisReport(info: string): StoreReport {
   const said = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
   const policy = said('maxmemory_policy') ?? 'noeviction';
   const isCluster = said('cluster_enabled') === '1';
-  const problems: StoreReport['problems'][number][] = [];
+  const problems: StoreProblem[] = [];
   if (said('role') === 'slave')
     problems.push({
       result: 'bad',

@@ -2,20 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DeadLetters, Store } from '@call-webhooks/core';
-import type { QueueJobs } from '@call-webhooks/core/stores';
+import type { QueueJobs, StoreModule, StoreReport } from '@call-webhooks/core/stores';
 import { badInput, environmentError } from '../errors.ts';
-import type { Engine, StoreReport } from './engine.ts';
-
-/** What the default export of a module is, or what it resolves with if it is a function. */
-interface StoreModule {
-  readonly store: Store;
-  readonly deadLetters: DeadLetters;
-  /** The jobs of a queue, for `erase`. */
-  readonly jobs?: QueueJobs;
-  /** What `doctor` says about the server. */
-  readonly inspect?: () => Promise<StoreReport>;
-  readonly close?: () => unknown;
-}
+import type { Engine } from './engine.ts';
 
 /** The methods that commands call, by the part that has them. */
 const NEEDED = {
@@ -42,7 +31,9 @@ export const openModule: Engine = async ({ url, prefix, readOnly }) => {
   const { default: exported } = (await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw environmentError(
       `The module ${url} cannot be loaded: ${String(error)}`,
-      'Run the module by itself to see where it fails: node MODULE',
+      /\.[cm]?ts$/.test(file) && !Reflect.get(process.features, 'typescript')
+        ? 'This version of Node.js cannot load TypeScript. Compile the module to .mjs, or use Node.js 22.18 or later.'
+        : 'Run the module by itself to see where it fails: node MODULE',
     );
   })) as { default?: unknown };
   const given: unknown =
@@ -52,7 +43,12 @@ export const openModule: Engine = async ({ url, prefix, readOnly }) => {
   const { store, deadLetters, jobs, inspect, close } = checked(url, given);
   return {
     ...{ store, deadLetters, jobs },
-    inspect: inspect ? () => inspect() : () => Promise.resolve({ server: url, problems: [] }),
+    async inspect() {
+      if (inspect) return checkedReport(url, await inspect());
+      // Something has to be asked, or a server that is down would look well.
+      await Promise.all([store.peek?.(['a check']), deadLetters.list({ limit: 1 })]);
+      return { server: url, problems: [] };
+    },
     close: async () => close?.(),
   };
 };
@@ -74,3 +70,25 @@ function checked(url: string, given: unknown): StoreModule {
     'Export { store, deadLetters }, or a function that returns them: see docs/write-a-store.md.',
   );
 }
+
+/** @throws CliError 2 that names the first member of the report which is wrong */
+function checkedReport(url: string, report: unknown): StoreReport {
+  const { server, problems } = Object(report) as Record<string, unknown>;
+  if (typeof server !== 'string') throw badReport(url, 'server', 'a text');
+  if (!Array.isArray(problems)) throw badReport(url, 'problems', 'an array');
+  for (const [index, problem] of problems.entries()) {
+    const { result, text, fix } = Object(problem) as Record<string, unknown>;
+    const member = (name: string) => `problems[${String(index)}].${name}`;
+    if (result !== 'warn' && result !== 'bad')
+      throw badReport(url, member('result'), "'warn' or 'bad'");
+    if (typeof text !== 'string') throw badReport(url, member('text'), 'a text');
+    if (typeof fix !== 'string') throw badReport(url, member('fix'), 'a text');
+  }
+  return report as StoreReport;
+}
+
+const badReport = (url: string, member: string, expected: string) =>
+  badInput(
+    `inspect() of ${url} resolved with a wrong report: ${member} has to be ${expected}.`,
+    "Resolve with { server, problems: [{ result: 'warn' or 'bad', text, fix }] }: see docs/write-a-store.md.",
+  );

@@ -1,5 +1,6 @@
 import { mysqlDeadLetters, type MysqlPool, mysqlStore } from '@call-webhooks/mysql';
-import type { Engine, StoreReport } from './engine.ts';
+import type { StoreReport } from '@call-webhooks/core/stores';
+import type { Engine } from './engine.ts';
 import {
   type ClientPackage,
   CONNECT_WITHIN_MS,

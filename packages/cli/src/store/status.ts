@@ -1,5 +1,6 @@
 import { status, type Status, statusLine } from '@call-webhooks/recovery';
 import { statusOfTenant } from '@call-webhooks/recovery/internal';
+import { CliError } from '../errors.ts';
 import type { OpenedStore } from './engine.ts';
 
 /** Whose status is wanted, and of which events. */
@@ -16,19 +17,25 @@ export interface ToldStatus extends Status {
 
 /**
  * What needs attention, by what the store has. Changes nothing.
- * @throws CliError 2 for events that are no names
+ * @throws CliError 2 for events that are no names, or for a report of a module that is wrong
  */
 export async function statusOf(
   { store, inspect }: OpenedStore,
   { tenant, expect }: StatusQuery,
 ): Promise<ToldStatus> {
   // The `ping()` of a store writes, and this one may be opened for reading alone.
+  let mistake: CliError | undefined;
   const ping = async () => {
-    const { problems } = await inspect();
+    const { problems } = await inspect().catch((error: unknown) => {
+      if (error instanceof CliError) mistake = error;
+      throw error;
+    });
     const bad = problems.find(({ result }) => result === 'bad');
     if (bad) throw new Error(bad.text);
   };
   const whole = await status({ store: { ...store, ping }, expect, timeZone: 'UTC' });
+  // A module of the user that is wrong says nothing about its server.
+  if (mistake) throw mistake;
   const own = statusOfTenant(whole, tenant);
   return { ...own, line: statusLine(own) };
 }

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 
+/** @type {import('@call-webhooks/core/stores').StoreModuleExport} */
 export default async ({ readOnly }) => {
   const db = new Database(process.env.MY_STORE_FILE);
   const store = { ...sqliteStore(db) };
@@ -14,7 +15,7 @@ export default async ({ readOnly }) => {
     deadLetters: sqliteDeadLetters(db),
     inspect: async () => ({
       server: `my database 1.0${readOnly ? ', opened to read' : ''}`,
-      problems: [],
+      problems: JSON.parse(process.env.MY_STORE_PROBLEMS ?? '[]'),
     }),
     close: () => db.close(),
   };
