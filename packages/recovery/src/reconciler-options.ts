@@ -94,7 +94,7 @@ export function resolveOptions(options: ReconcilerOptions) {
   if (missing.length > 0)
     throw new WebhookError(
       'invalid-options',
-      `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
+      `startReconciler: pass a store with ${missing.join(', ')}. All stores in this project have these methods.`,
       { docs },
     );
   return {

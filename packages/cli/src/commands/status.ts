@@ -105,7 +105,11 @@ function linesOf(found: ToldStatus, colors: Colors, columns: number): Text[] {
 
 function attentionLines(one: Attention, colors: Colors, columns: number): Text[] {
   const { kind, urgent, tenant, eventName, since, text, fix, docs } = one;
-  const what = [kind, eventName ?? 'all events', ...(tenant === undefined ? [] : [tenant])];
+  const what = [
+    kind,
+    ...(eventName === undefined ? [] : [eventName]),
+    ...(tenant === undefined ? [] : [tenant]),
+  ];
   const head = t`${(urgent ? colors.red : colors.yellow)(what.join('  '))}  ${colors.dim(`since ${dateTime(new Date(since))}`)}`;
   return [
     head,

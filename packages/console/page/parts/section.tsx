@@ -55,9 +55,9 @@ export const ErrorBox = ({ error }: { readonly error: unknown }) => (
 export const NoLog = () => (
   <Empty title="The store of this receiver keeps no log of outcomes">
     <p>
-      Without one, nobody knows what other processes did. The stores of Redis, Postgres and SQLite
-      keep a log, and so does <code>memoryStore()</code> for one process, unless the receiver was
-      created with <code>log: false</code>. Health, dead letters and reconcile work without it.
+      Without a log, this page cannot show what other processes did. All stores except Durable
+      Objects keep one, and so does <code>memoryStore()</code> for one process, unless the receiver
+      was created with <code>log: false</code>. Health, dead letters and reconcile work without it.
     </p>
   </Empty>
 );

@@ -52,9 +52,10 @@ const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofEvent: string, ofAll
   slow: ['is slow', 'deliveries are slow'],
 };
 
-function shortly({ kind, urgent, tenant, eventName }: Attention): string {
+function shortly({ kind, urgent, tenant, eventName, until }: Attention): string {
   if (kind === 'store')
     return urgent ? 'the store does not answer' : 'the outcome log cannot be read';
+  if (until !== undefined) return 'deliveries could not be verified for a while';
   const [ofEvent, ofAll] = SHORT[kind];
   if (eventName !== undefined) return `${nameOf({ tenant, eventName })} ${ofEvent}`;
   return tenant === undefined ? ofAll : `${ofAll} of ${tenant}`;

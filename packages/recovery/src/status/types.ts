@@ -32,6 +32,8 @@ export interface Attention {
    * beginning of its minute (of `slow`: of its ten minutes) if the log no longer has its row.
    */
   readonly since: number;
+  /** When it ended, in milliseconds since the epoch: only of `rejected`. Absent while it goes on. */
+  readonly until?: number | undefined;
   /** How many deliveries (`rejected`, `stuck`, `slow`), events or calls it is about. Of `store`, always 1. */
   readonly count: number;
   /** What happened, with the evidence: one or more sentences in Markdown. */

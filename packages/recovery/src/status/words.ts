@@ -47,11 +47,11 @@ const WORDS: {
     };
   },
   'dead-letters': ({ eventName, count, since, most }, at) => ({
-    text: `${events(count, eventName)} became ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}, and no redrive has handled ${count === 1 ? 'it' : 'them'} so far.${mostly(most)} Dead letters cannot pause the rule.`,
+    text: `${events(count, eventName)} ${count === 1 ? 'has become a dead letter' : 'have become dead letters'} since ${at(since)}, and no redrive has handled ${count === 1 ? 'it' : 'them'} so far.${mostly(most)} Dead letters cannot pause the rule.`,
     fix: 'Look at the dead letters, fix the cause, and redrive them.',
   }),
   'retry-overdue': ({ eventName, since }, at) => ({
-    text: `The last delivery of ${code(eventName)} failed at ${at(since)}, and its retry has not come. The rule is probably paused, or requests no longer reach the receiver.`,
+    text: `The last delivery of ${code(eventName)} failed at ${at(since)}, and its retry has not arrived. The rule is probably paused, or requests no longer reach the receiver.`,
     fix: RULE,
   }),
   'calls-due': ({ eventName, since, count, other, percent, urgent }, at) => ({
@@ -59,11 +59,11 @@ const WORDS: {
     fix: RULE,
   }),
   'usual-hours': ({ since, count }, at) => ({
-    text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} came. On a holiday this is normal.`,
+    text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal.`,
     fix: `If calls are made now, look at the proxy, and at the rules in the service's web application. Resume them, then run reconcile.`,
   }),
   'rejected-events': ({ count, since, lastAt, outcome, events: missing }, at) => ({
-    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
+    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
     fix: fixOfRejected(outcome),
   }),
   'rejected-ended': ({ count, since, lastAt, outcome, ended, missing, again }, at) => {
@@ -77,7 +77,7 @@ const WORDS: {
     return {
       text:
         again > 0
-          ? `${many} could not be verified since ${at(since)} (${code(outcome)}), after earlier rejections had ended: ${end}.${others}`
+          ? `${many} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), after earlier rejections had ended: ${end}.${others}`
           : `${many} could not be verified from ${at(since)} to ${at(lastAt)} (${code(outcome)}). The rejections have ended: ${end}.${others}`,
       fix:
         again > 0
@@ -88,17 +88,17 @@ const WORDS: {
     };
   },
   'rejected-only': ({ count, since, lastAt, outcome, isKnown, unknownTenants }, at) => ({
-    text: `${deliveries(count)} could not be verified since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${
+    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${
       isKnown
         ? 'All known events have arrived since. These deliveries are from an action whose secret is not configured or from another environment, or somebody forged them.'
         : unknownTenants > 0
-          ? `They name ${unknownTenants === 1 ? 'a tenant' : `${String(unknownTenants)} tenants`} of which no delivery was ever verified.`
-          : 'No delivery was ever verified.'
+          ? `They name ${unknownTenants === 1 ? 'a tenant' : `${String(unknownTenants)} tenants`} that ${unknownTenants === 1 ? 'has' : 'have'} never had a verified delivery.`
+          : 'No delivery has ever been verified.'
     }`,
     fix: fixOfRejected(outcome),
   }),
   'given-up': ({ eventName, count, since }, at) => ({
-    text: `${events(count, eventName)} failed since ${at(since)} and ${count === 1 ? 'was' : 'were'} not sent again, although others arrive.`,
+    text: `${events(count, eventName)} ${count === 1 ? 'has' : 'have'} failed since ${at(since)} and ${count === 1 ? 'has' : 'have'} not been sent again, although others are arriving.`,
     fix: 'Run reconcile: it runs them again.',
   }),
   reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
@@ -106,8 +106,8 @@ const WORDS: {
     fix: `${isDryRun ? 'It was a dry run, so nothing was run: run reconcile without dryRun. ' : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
-    text: `${deliveries(count)} ${count === 1 ? 'was' : 'were'} queued since ${at(since)}, and no job has ended since. The service is told that these are done, so nobody sends them again.`,
-    fix: 'Check that a worker runs and reaches the queue: its health() says so.',
+    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} been queued since ${at(since)}, and no job has finished since then. These deliveries were acknowledged, so the service will not send them again.`,
+    fix: 'Check that a worker is running and can reach the queue: its health() tells you.',
   }),
   slow: ({ eventName, count, of, since, ackWithin, version, p95 }, at) => ({
     text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than half of \`ackWithin\` (${shownDuration(ackWithin)}).${
@@ -123,7 +123,7 @@ const WORDS: {
         typeof ms === 'number' ? `${String(name)} ${shownDuration(ms)}` : [],
       )
       .join(', ')}.`,
-    fix: 'Find out what the slower one of handler and store waits for. A handler that needs so long belongs in a queue.',
+    fix: 'Find out whether the handler or the store is slower, and what it is waiting for. A handler that takes this long belongs in a queue.',
   }),
 };
 
@@ -160,13 +160,16 @@ export function inWords(finding: Finding, at: (time: number) => string): Attenti
   const { kind, urgent, by, tenant, eventName, since, count } = finding;
   const say = WORDS[finding.what] as (finding: Finding, at: (time: number) => string) => Words;
   const { text, fix } = say(finding, at);
+  const hasEnded = finding.what === 'rejected-ended' && finding.again === 0;
   return {
     kind,
     urgent,
     ...(by && { by }),
     ...(tenant !== '' && { tenant }),
     ...(eventName !== '' && { eventName }),
-    ...{ since, count, text, fix, docs: DOCS[kind] },
+    since,
+    ...(hasEnded && { until: finding.lastAt }),
+    ...{ count, text, fix, docs: DOCS[kind] },
   };
 }
 

@@ -89,7 +89,7 @@ describe('a rotation', () => {
     const [pause] = model.pauses;
     expect(pause?.at).toBeGreaterThan(MONDAY + alarm.first + 15 * MINUTE);
     expect(only(found, 'rejected').text).toMatch(
-      /could not be verified since .*`call:completed`, last verified by the secret `secret-2` at /,
+      /failed verification since .*`call:completed`, last verified by the secret `secret-2` at /,
     );
   });
 
@@ -110,6 +110,7 @@ describe('a rotation', () => {
     await at(-1);
     const isRefused = (time: number) => time >= INCIDENT_AT;
     expect(await at(deployed)).toMatchObject([{ urgent: true, eventName: COMPLETED }]);
+    expect((await at(deployed))[0]).not.toHaveProperty('until');
     const [first = 0] = model.failures.filter(isRefused);
     const [found] = await at(deployed + 3 * MINUTE);
     expect(found).toMatchObject({ kind: 'rejected', urgent: false });
@@ -119,6 +120,10 @@ describe('a rotation', () => {
       /from 10:0\d UTC to 10:1\d UTC \(`signature-mismatch`\)\. The rejections have ended: `call:completed`, which had not arrived while deliveries were rejected, was verified by the secret `secret-2` at 10:1\d UTC\.$/,
     );
     expect(found?.fix).toContain('Nothing is left to do');
+    expect(found?.until).toBeGreaterThan(found?.since ?? Infinity);
+    expect(statusLine(await status({ store: model.store }))).toContain(
+      'could not be verified for a while',
+    );
     expect(await at(deployed + 9 * MINUTE)).toEqual([]);
     expect(await at(again)).toEqual([]);
     const [second] = await at(again + 12 * MINUTE);

@@ -171,7 +171,7 @@ describe('deliveries that cannot be verified', () => {
     const store = await storeWith({ counts: { minutes: minutes(names) }, marks });
     const { attention } = await status({ store });
     expect(attention).toMatchObject([{ kind: 'rejected', urgent: false, count: 300 }]);
-    expect(attention[0]?.text).toContain('50 tenants of which no delivery was ever verified');
+    expect(attention[0]?.text).toContain('50 tenants that have never had a verified delivery');
     expect(attention[0]).not.toHaveProperty('tenant');
   });
 

@@ -116,7 +116,7 @@ test.each([
     ]);
     expect(attention[0]?.text).toMatch(
       hasDeadLetters
-        ? /`call:completed` events? became (?:a dead letter|dead letters) since/
+        ? /`call:completed` events? (?:has become a dead letter|have become dead letters) since/
         : /failed \d times, first at \d\d:\d\d \S+ and last at \d\d:\d\d/,
     );
     await service.pass(40);
