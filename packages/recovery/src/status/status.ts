@@ -20,12 +20,12 @@ const rules = () => ({
 });
 
 /**
- * Tells which events are in danger of being paused or have stopped arriving, and what else needs attention, each with
+ * Reports the events whose rules may be paused soon or have stopped arriving, and what else needs attention, each with
  * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the service. What
  * the log cannot tell is `unknown`, with the reason.
  *
- * It takes some milliseconds: call it once a minute rather than for each request.
- * @returns also if the store does not answer: that is an item of `attention` then
+ * It takes a few milliseconds: call it once a minute rather than for each request.
+ * @returns also if the store does not respond, which is then reported in `attention`
  * @throws WebhookError `invalid-options`
  * @example
  * const { attention } = await status({ store });
