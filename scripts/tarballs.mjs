@@ -16,6 +16,6 @@ const packages = readdirSync(join(ROOT, 'packages'))
 const args = ['pack', '--silent', '--pack-destination', folder, ...packages];
 process.stdout.write(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' }));
 console.log(`
-Install the ones that you need in your project, together with @call-webhooks/core:
+Install all of them in your project, because they depend on each other:
 
-  npm install ${join(folder, 'call-webhooks-core-*.tgz')} ${join(folder, 'call-webhooks-express-*.tgz')} express`);
+  npm install ${join(folder, '*.tgz')} express`);
