@@ -25,11 +25,13 @@ export const openJobs = ({ REDIS_URL, SQLITE_FILE }: Partial<NodeJS.ProcessEnv>)
 function openSqlite(file: string) {
   const db = new Database(file);
   const queue = sqliteQueue(db);
+  const store = sqliteStore(db);
   return {
-    store: sqliteStore(db),
+    store,
     queue,
     deadJobs: sqliteDeadJobs(queue),
-    startWorker: (options: WorkerOptions) => createSqliteWorker(queue, options),
+    startWorker: (options: WorkerOptions) =>
+      createSqliteWorker(queue, { log: store.log, ...options }),
     close: () => void db.close(),
   };
 }
@@ -47,12 +49,19 @@ function openRedis(url: string) {
   const ofWorker = { ...connection, socketTimeout: 15_000 };
   for (const client of [redis, queue])
     client.on('error', (error: Error) => console.warn(`Redis: ${error.message}`));
+  const store = redisStore(redis);
   return {
-    store: redisStore(redis),
+    store,
     queue: bullmqQueue(queue),
     deadJobs: bullmqDeadJobs(queue),
     startWorker: (options: WorkerOptions) =>
-      createBullmqWorker({ Worker, queueName: queue.name, connection: ofWorker, ...options }),
+      createBullmqWorker({
+        Worker,
+        queueName: queue.name,
+        connection: ofWorker,
+        log: store.log,
+        ...options,
+      }),
     close: async () => {
       redis.disconnect(); // nobody uses it any more, and quit() would wait for a server that is down
       await queue.close().catch(() => queue.disconnect());
