@@ -188,17 +188,21 @@ function AllActions({ selection, page: { total, letters }, choosing }: AllProps)
  * @returns is told which letter was removed
  */
 function useFocusAfterRemoval(page: DeadLettersPage | undefined): (id: string) => void {
-  const place = useRef<number | undefined>(undefined);
+  const removed = useRef<{ readonly id: string; readonly place: number } | undefined>(undefined);
   const latest = useRef(page);
   latest.current = page;
   useEffect(() => {
-    if (place.current === undefined || !page) return;
-    const next = page.letters[place.current];
-    place.current = undefined;
+    if (!removed.current || !page) return;
+    const { id, place } = removed.current;
+    // An answer to an earlier question may still have the letter: the next page follows.
+    if (page.letters.some((letter) => letter.id === id)) return;
+    removed.current = undefined;
+    const next = page.letters[place];
     document.getElementById(next ? `letter-${next.id}` : HEADING)?.focus();
   }, [page]);
   return useCallback((id) => {
-    place.current = latest.current?.letters.findIndex((letter) => letter.id === id);
+    const place = latest.current?.letters.findIndex((letter) => letter.id === id) ?? -1;
+    removed.current = { id, place };
   }, []);
 }
 
