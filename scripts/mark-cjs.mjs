@@ -1,17 +1,11 @@
-// Adds a package.json to each CJS build, which is inside a package of type "module". It hides the `imports` of the
-// package, so those that stand for a file beside the package.json are repeated there, with the file.
-import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+// Adds a package.json to each CJS build, which is inside a package of type "module". Modules beside the package.json
+// of a package, which the compiler does not move, are copied to where its builds expect them.
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 
 for (const name of readdirSync('packages')) {
-  const cjs = `packages/${name}/dist/cjs`;
-  if (!existsSync(cjs)) continue;
-  const { imports = {} } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8'));
-  const beside = Object.entries(imports).filter(([, targets]) =>
-    Object.values(targets).every((file) => /^\.\/[^/]+$/.test(file)),
-  );
-  for (const [, targets] of beside)
-    for (const file of Object.values(targets))
-      copyFileSync(`packages/${name}/${file}`, `${cjs}/${file}`);
-  const repeated = beside.length > 0 ? { imports: Object.fromEntries(beside) } : {};
-  writeFileSync(`${cjs}/package.json`, `${JSON.stringify({ type: 'commonjs', ...repeated })}\n`);
+  const folder = `packages/${name}`;
+  if (!existsSync(`${folder}/dist/cjs`)) continue;
+  writeFileSync(`${folder}/dist/cjs/package.json`, '{"type":"commonjs"}\n');
+  for (const file of readdirSync(folder).filter((file) => /\.c(js|ts)$/.test(file)))
+    copyFileSync(`${folder}/${file}`, `${folder}/dist/${file}`);
 }

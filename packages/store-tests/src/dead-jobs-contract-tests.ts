@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../expect.cjs';
 import type { DeadJobs, ListedDeadLetter } from '@call-webhooks/core/stores';
 import { allLetters } from './dead-letters/under-test.ts';
 import { difference } from './bytes.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../expect.cjs';
 import type { Tests } from './runner.ts';
 
 /** The names of the members that a type leaves to whoever implements it. */

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../expect.cjs';
 import type { DeadJobs, ListedJob, QueueJobs } from '@call-webhooks/core/stores';
 import { badCursors } from './bad-cursors.ts';
 import { deferred } from './deferred.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { DeadLetter } from '@call-webhooks/core';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import { difference } from '../bytes.ts';

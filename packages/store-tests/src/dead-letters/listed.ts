@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { DeadLetterQuery } from '@call-webhooks/core/stores';
 import { badCursors } from '../bad-cursors.ts';
 import { difference } from '../bytes.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import fc from 'fast-check';
 import { anyText } from '../any-text.ts';
 import { deferred } from '../deferred.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { DeadLetter } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { queued, queuedCall } from './deliveries.ts';

@@ -1,5 +1,5 @@
 import diagnostics from 'node:diagnostics_channel';
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import type { DeliveryMessage } from '@call-webhooks/core/internal';
 import fc from 'fast-check';

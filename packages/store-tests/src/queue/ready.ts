@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { createReceiver, generateSecret, ready } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { whileRefused } from '../refusals.ts';

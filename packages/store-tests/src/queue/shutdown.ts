@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { deferred } from '../deferred.ts';
 import { queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';

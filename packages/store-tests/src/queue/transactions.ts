@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { CallCompletedEvent, HandlerContext } from '@call-webhooks/core';
 import type { Effects } from '../store/under-test.ts';
 import { unique } from '../unique.ts';

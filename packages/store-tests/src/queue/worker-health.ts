@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { ready, type WorkerHealth } from '@call-webhooks/core';
 import { deferred } from '../deferred.ts';
 import { unique } from '../unique.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 

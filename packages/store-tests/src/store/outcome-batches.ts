@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { LogProcess, OutcomeBatch, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import type { StoreTestContext } from './under-test.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import {
   COUNTER_SERIES,
   type CounterSeries,

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import { LOG_LIMITS, type OutcomeRow } from '@call-webhooks/core/stores';
 import { badCursors } from '../bad-cursors.ts';
 import { unique } from '../unique.ts';

@@ -1,4 +1,4 @@
-import expect from '#expect';
+import expect from '../../expect.cjs';
 import type { Store } from '@call-webhooks/core';
 import { unique } from '../unique.ts';
 import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreTestContext } from './under-test.ts';
