@@ -97,6 +97,8 @@ export function DetailHead({ title, opener, onClose, children }: DetailHeadProps
     return () => {
       document.removeEventListener('keydown', close);
       requestAnimationFrame(() => {
+        // Something else may have taken it meanwhile, such as the row after one that was removed.
+        if (document.activeElement && document.activeElement !== document.body) return;
         const { opener: id } = latest.current;
         const place = [openedBy.id, id, 'view'].map((one) => document.getElementById(one));
         place.find((one) => one !== null)?.focus({ preventScroll: true });
