@@ -23,6 +23,7 @@ describeInChromium('the page of the console is safe', (chromium) => {
     await page.locator('.event-name', { hasText: '[redacted]' }).waitFor();
     await page.goto(`${receiver.url}?view=deliveries&call=${encodeURIComponent(EVIL)}`);
     await page.getByRole('region', { name: 'Call' }).getByText('<script>').first().waitFor();
+    await page.locator('body[data-ready="deliveries"]').waitFor(); // it has its title then
     expect(await page.title()).toBe('Deliveries · Call webhooks: console');
     expect(await page.locator('script').count()).toBe(1);
     expect(await page.locator('img').count()).toBe(0);
