@@ -22,10 +22,11 @@ async function start(block: number) {
 describe('the samples of docs/custom-events.md', () => {
   it('handle a custom payload once for each key', async () => {
     const { sample, deliver } = await start(1);
-    expect(await deliver({ ticket: 'T-1', phone: '+1' })).toBe('handled');
-    expect(await deliver({ ticket: 'T-1', phone: '+1' })).toBe('duplicate');
-    expect(await deliver({ ticket: 'T-2' })).toBe('handled');
-    expect(await deliver({ phone: '+1' })).toBe('invalid-payload');
+    expect(await deliver({ callId: 'c-1', ticket: 'T-1' })).toBe('handled');
+    expect(await deliver({ callId: 'c-1', ticket: 'T-1' })).toBe('duplicate');
+    expect(await deliver({ callId: 'c-2', ticket: 'T-1' })).toBe('handled'); // the same ticket again
+    expect(await deliver({ callId: 'c-3', ticket: 'T-2' })).toBe('handled');
+    expect(await deliver({ ticket: 'T-1' })).toBe('invalid-payload');
     await sample.printed('T-2 1');
     await sample.end();
   });
