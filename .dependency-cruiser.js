@@ -95,10 +95,14 @@ export default {
       to: { pathNot: '^packages/client/src/', dependencyTypesNot: ['type-only', 'type-import'] },
     },
     {
-      name: 'mysql-is-written-as-by-anyone',
-      comment: 'It shows that core/stores has all that the author of a store needs.',
+      name: 'stores-are-written-as-by-anyone',
+      comment: 'They show that core/stores has all that the author of a store or a queue needs.',
       severity: 'error',
-      from: { path: '^packages/mysql/src/' },
+      from: {
+        path: '^packages/(redis|postgres|mysql|sqlite|cloudflare)/src/',
+        // The adapter for Workers.
+        pathNot: '^packages/cloudflare/src/receiver\\.ts$',
+      },
       to: { path: '^packages/core/src/internal' },
     },
     ...PACKAGES.map(([packages, ...imported]) => ({

@@ -10,6 +10,7 @@ import {
   checkOptions,
   type ContextWithoutCompleteIn,
   createJobProcessor,
+  docsUrl,
   exponentialBackoff,
   type JobResult,
   loggedError,
@@ -17,7 +18,6 @@ import {
   safeLogger,
   withoutOptions,
 } from '@call-webhooks/core/stores';
-import { docsUrl } from '@call-webhooks/core/internal';
 import type { ObjectNamespace } from './namespace.ts';
 import { largeBodiesIn, type QueueProducer } from './queue.ts';
 

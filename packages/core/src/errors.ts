@@ -100,9 +100,9 @@ export const invalidCursor = (): WebhookError =>
 const SITE = 'https://call-webhooks.github.io/call-webhooks/';
 
 /**
- * The absolute URL of a page of the documentation, for log lines and errors: the pages are not part
- * of the published packages.
- * @param page a path below `docs/`, with an anchor if need be; a URL is returned as it is
+ * The absolute URL of a page of the documentation of call-webhooks, for log lines and errors: the pages
+ * are not part of the published packages.
+ * @param page a path below `docs/`, with an anchor if needed; a URL is returned unchanged
  * @example docsUrl('outcomes.md#handler-failed')
  */
 export const docsUrl = (page: string): string =>

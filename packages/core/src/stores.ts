@@ -32,9 +32,9 @@ export {
 } from './dead-letters/retention.ts';
 export { type ContextOf, type ContextWithoutCompleteIn, withoutOptions } from './options.ts';
 export { loggedError } from './report/error-text.ts';
-export { safeLogger } from './report/logger.ts';
+export { LineLimit, safeLogger } from './report/logger.ts';
 export { sha256, storableKey, storableKeySync, tenantKey } from './store/keys.ts';
-export { invalidCursor } from './errors.ts';
+export { docsUrl, invalidCursor } from './errors.ts';
 export type { JobPage, JobState, ListedJob, QueueJobs } from './queue-jobs.ts';
 export type { ExpiringLetters, RemovalTurn } from './removal.ts';
 export {
@@ -74,7 +74,7 @@ export type {
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type Sweeper, type Sweeping, sweepingBeside } from './store/sweeping.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
-export { type BackoffOptions, exponentialBackoff } from './time.ts';
+export { type BackoffOptions, exponentialBackoff, RELEASE_MS, waitAtMost } from './time.ts';
 export {
   addFailure,
   deadJobs,

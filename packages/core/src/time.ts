@@ -5,7 +5,10 @@ import { Bag, type Bagged } from './bag.ts';
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A timer that is so late will never fire; milliseconds. */
 const LOST_AFTER_MS = 100;
-/** How long a store or engine may take, at shutdown, to accept what is released; milliseconds. */
+/**
+ * How long a store or a queue may take at shutdown to take back what is unfinished, in milliseconds. `close`
+ * takes at most this long in addition to its `graceMs`.
+ */
 export const RELEASE_MS = 1_000;
 
 /** What `withTimeout` rejects with. */
@@ -116,7 +119,11 @@ export function ownTimer(ms: number, onReached: () => void, since = performance.
   return { cancel: () => clearTimeout(timer) };
 }
 
-/** Waits for a promise for `ms` milliseconds at most. A promise that rejects has ended as well. */
+/**
+ * Waits until a promise is settled, but at most `ms` milliseconds. It never rejects: a promise that rejects
+ * has ended as well. It is for `close()`, which must end even if the engine does not respond.
+ * @example await waitAtMost(RELEASE_MS, engine.close());
+ */
 export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@ import {
   checkOptions,
   type CloseOptions,
   createJobProcessor,
+  docsUrl,
   LeasedJobRun,
   loggedError,
   option,
@@ -11,7 +12,6 @@ import {
   startPollingWorker,
   withoutOptions,
 } from '@call-webhooks/core/stores';
-import { docsUrl } from '@call-webhooks/core/internal';
 import { continueJob, fetchedJob, leasedJob } from './pg-boss-job.ts';
 import {
   checkBoss,

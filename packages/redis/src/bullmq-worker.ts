@@ -14,15 +14,18 @@ import {
   type ContextWithoutCompleteIn,
   createJobProcessor,
   DEFAULT_GRACE_MS,
+  docsUrl,
   exponentialBackoff,
+  LineLimit,
   loggedError,
   option,
+  RELEASE_MS,
   RunningJobs,
   safeLogger,
+  waitAtMost,
   withoutOptions,
   WorkerNotes,
 } from '@call-webhooks/core/stores';
-import { docsUrl, LineLimit, RELEASE_MS, waitAtMost } from '@call-webhooks/core/internal';
 import { pingBullmq, type Pinged } from './bullmq-ping.ts';
 import {
   BACKOFF_TYPE,

@@ -1,5 +1,5 @@
 import type { Logger } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
+import { docsUrl } from '@call-webhooks/core/stores';
 
 /** What is used of the options of ioredis. A cluster has those of its nodes. */
 interface Timeouts {

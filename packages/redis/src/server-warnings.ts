@@ -1,5 +1,5 @@
 import type { Logger } from '@call-webhooks/core';
-import { docsUrl } from '@call-webhooks/core/internal';
+import { docsUrl } from '@call-webhooks/core/stores';
 
 /**
  * Asks a server how it keeps things, once, or again with the next call if there was no answer.

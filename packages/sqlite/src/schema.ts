@@ -1,5 +1,4 @@
-import { checkOptions, option } from '@call-webhooks/core/stores';
-import { docsUrl } from '@call-webhooks/core/internal';
+import { checkOptions, docsUrl, option } from '@call-webhooks/core/stores';
 import { integer, Statements, text, type SqliteDatabase } from './database.ts';
 
 /** The options that a store and a queue in a SQLite file have in common. */

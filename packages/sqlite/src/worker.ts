@@ -4,6 +4,7 @@ import {
   checkOptions,
   type CloseOptions,
   createJobProcessor,
+  docsUrl,
   exponentialBackoff,
   LeasedJobRun,
   loggedError,
@@ -14,7 +15,6 @@ import {
   startRetention,
   withoutOptions,
 } from '@call-webhooks/core/stores';
-import { docsUrl } from '@call-webhooks/core/internal';
 import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 

@@ -44,12 +44,24 @@ type Level = keyof HandlerLogger;
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies Level[];
 const isLevel = (name: unknown): name is Level => LEVELS.includes(name as Level);
 
-/** Lets one line through in 10 s, and counts those that are left out. */
+/**
+ * Lets one log line through every 10 seconds, and counts the lines that are left out: an engine may report an
+ * error for each of its attempts to reconnect.
+ * @example
+ * const limit = new LineLimit();
+ * engine.on('error', (error) => {
+ *   if (limit.pass() !== undefined) log.warn({ err: loggedError(error).err }, 'The engine reported an error.');
+ * });
+ */
 export class LineLimit {
   #passedAt = -Infinity;
   #suppressed = 0;
 
-  /** @returns how many lines were left out since the last one, or `undefined` to leave this one out too */
+  /**
+   * Asks whether a line may be written now.
+   * @returns the number of lines that were left out since the last line, or `undefined` if this one has to be
+   *   left out as well
+   */
   pass(): number | undefined {
     const now = performance.now();
     if (now - this.#passedAt < LINE_INTERVAL_MS) {
