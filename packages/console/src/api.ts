@@ -141,7 +141,7 @@ export class Api {
     if (this.#letters) return this.#letters;
     throw new RequestError(
       'not-configured',
-      'Pass deadLetters to createConsole to see dead letters here.',
+      'The console has no dead-letter store. Pass deadLetters to createConsole.',
     );
   }
 
@@ -244,7 +244,7 @@ export class Api {
       if ((await tasks[other].read())?.state === 'running')
         throw new RequestError(
           'already-running',
-          `${NAMES[other]} is running. Wait for it, or stop it.`,
+          `${NAMES[other]} is running. Wait until it has finished, or stop it.`,
         );
   }
 
@@ -252,7 +252,10 @@ export class Api {
     const settings = this.#settings;
     const { reconcile } = settings;
     if (!reconcile)
-      throw new RequestError('not-configured', 'Pass reconcile: { client } to createConsole.');
+      throw new RequestError(
+        'not-configured',
+        'Reconciling is not configured. Pass reconcile: { client } to createConsole.',
+      );
     const { waitMs: wait = 0, ...asked } = checked(REQUESTS.reconcile, body);
     const by = operator.name;
     const readers = { overview: this.#overview, deliveries: this.#deliveries };
@@ -292,6 +295,6 @@ const NAMES = { redrive: 'A redrive', removal: 'A removal', erasure: 'An erasure
 /** Exactly one of the three: nobody redrives or removes all by leaving something out. */
 function choiceOf({ ids, filter, all }: Omit<LettersRequest, 'waitMs'>): LettersChoice {
   const given = [ids, filter, all].filter((one) => one !== undefined);
-  if (given.length !== 1) throw invalid('expected one of ids, filter and all');
+  if (given.length !== 1) throw invalid('expected exactly one of ids, filter and all');
   return ids ? { ids: [...new Set(ids)] } : { filter: filter ?? {} };
 }

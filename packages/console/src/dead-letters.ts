@@ -284,7 +284,7 @@ export function personMatcher(about: string): NonNullable<ReturnType<typeof body
   const isAbout = bodyMatcher(about);
   if (isAbout) return isAbout;
   throw invalid(
-    'about: expected a phone number of at least five digits, an e-mail address or a name',
+    'about: expected a phone number of at least five digits, an email address or a name',
   );
 }
 
@@ -316,7 +316,7 @@ interface Position {
 function positionOf(before: string): Position {
   const [, failedAt, id] = /^(\d{1,15})\.(.+)$/s.exec(before) ?? [];
   if (failedAt === undefined || id === undefined)
-    throw invalid('before: expected that of the page before');
+    throw invalid('before: expected the value of the previous page');
   return { failedAt: Number(failedAt), id };
 }
 

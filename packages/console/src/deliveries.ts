@@ -292,7 +292,7 @@ export class DeliveryReader {
 export const noLog = () =>
   new RequestError(
     'not-configured',
-    'The store of this receiver keeps no log of outcomes. Use a store of Redis, Postgres or SQLite, or memoryStore().',
+    "This receiver's store keeps no outcome log, so there are no deliveries to show. Read the receiver's log lines instead.",
   );
 
 /** Batches of several processes overlap in time. */

@@ -33,7 +33,8 @@ export async function handleRequest(
       return isRefused && isForPerson(request) ? refusedAnswer(error, signIn) : error.answer;
     }
     logFailure(logger, 'a request failed', error);
-    return new RequestError('internal', 'The console failed. The log has its error.').answer;
+    return new RequestError('internal', "The console failed. See the receiver's log for the error.")
+      .answer;
   }
 }
 
@@ -65,9 +66,12 @@ async function answerTo(
   }
   checkChange(request, settings.origin);
   if (settings.readOnly)
-    throw new RequestError('read-only', 'This console is read-only (option readOnly).');
+    throw new RequestError('read-only', 'This console is read-only (readOnly option).');
   if (!operator.canWrite)
-    throw new RequestError('read-only', 'You may read this console, but change nothing.');
+    throw new RequestError(
+      'read-only',
+      'You can view this console, but you cannot change anything.',
+    );
   return jsonAnswer(await handler({ ...call, body: await request.body() }));
 }
 
@@ -101,11 +105,13 @@ const matches = (expected: readonly string[], pieces: readonly string[]) =>
 const unknownPath = () =>
   new RequestError(
     'unknown-path',
-    'The console has no such path. Its page is where it is mounted; for fetch and node:http, set the option path.',
+    'The console has no such path. Open the path where it is mounted. With fetch and node:http, set the path option.',
   );
 
 const wrongMethod = (allowed: string) =>
-  new RequestError('method-not-allowed', `Use ${allowed}.`, { headers: { allow: allowed } });
+  new RequestError('method-not-allowed', `This path does not support the method. Use ${allowed}.`, {
+    headers: { allow: allowed },
+  });
 
 function decoded(piece: string): string {
   try {

@@ -30,20 +30,26 @@ export {
 export type { ConsoleRequest } from './http/request.ts';
 export type { FastifyMount, FastifyScope, FetchMount, NodeMount } from './mounts.ts';
 
-/** A console, in a form for each framework. It is a handler for Express and `node:http` itself. */
+/**
+ * A console, which can be mounted in every framework. The object itself is a handler for Express and
+ * `node:http`.
+ */
 export interface Console extends NodeMount {
-  /** For Next's route handlers and all servers of fetch's `Request`. It needs the option `path`. */
+  /** A handler for Next.js routes and other servers that use fetch's `Request`. It requires the `path` option. */
   readonly fetch: FetchMount;
-  /** A plugin: `app.register(console.fastify, { prefix: '/ops/webhooks' })`. */
+  /** A Fastify plugin: `app.register(console.fastify, { prefix: '/ops/webhooks' })`. */
   readonly fastify: FastifyMount;
-  /** Begins no further letter or call, and waits up to a second for those that run here. */
+  /**
+   * Stops the tasks that run in this process: none of them starts another dead letter or call. Waits up to
+   * 1,000 ms for the ones that are running.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Creates the console of a receiver: a page, and the API that it uses. It shows what all processes
- * wrote to the receiver's store, and holds no state of its own.
- * @throws WebhookError `invalid-options`, above all without `authorize`
+ * Creates the console of a receiver: a web page, and the JSON API that the page uses. It shows what all
+ * processes have written to the receiver's store, and keeps no state itself.
+ * @throws WebhookError `invalid-options` if an option is missing or invalid. `authorize` is required.
  * @example
  * const hook = callWebhooks({ secret, on, store, deadLetter: deadLetters });
  * app.all('/hook', hook);
@@ -54,7 +60,7 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
   const { logger, onAction, path } = settings;
   const api = new Api(settings, (action) => {
     const { by, cause, letterId } = action;
-    const which = cause === undefined ? '' : ` of “${cause}”`;
+    const which = cause === undefined ? '' : ` with the cause “${cause}”`;
     const done = letterId === undefined && action.action === 'remove' ? MANY : DONE[action.action];
     logDone(logger, action, `${by ?? 'somebody'} ${done}${which}`);
     if (onAction) callHook(onAction, { ...action });
@@ -78,10 +84,10 @@ const DONE: Record<ConsoleAction['action'], string> = {
   search: 'searched the dead letters for a person',
   remove: 'removed a dead letter',
   'abort-removal': 'stopped the removal of dead letters',
-  erase: 'started to erase the dead letters of a person',
-  'abort-erasure': 'stopped the erasure of dead letters',
+  erase: "started to erase a person's data",
+  'abort-erasure': "stopped the erasure of a person's data",
   redrive: 'started a redrive',
   'abort-redrive': 'stopped the redrive',
-  reconcile: 'started a reconcile',
-  'abort-reconcile': 'stopped the reconcile',
+  reconcile: 'started a reconcile run',
+  'abort-reconcile': 'stopped the reconcile run',
 };

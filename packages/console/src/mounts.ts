@@ -49,9 +49,9 @@ const isNodeResponse = (given: unknown) =>
   typeof (given as Partial<ServerResponse> | undefined)?.writeHead === 'function';
 
 const NODE_FORM =
-  "the request and the response of node:http or Express. In Koa, set the option path and use app.use((ctx, next) => ctx.path.startsWith('/ops/webhooks') ? ((ctx.respond = false), console(ctx.req, ctx.res)) : next()). In Fastify, register console.fastify. Everywhere else, answer with console.fetch(request)";
+  "the request and the response of node:http or Express. In Koa, set the option path and use app.use((ctx, next) => ctx.path.startsWith('/ops/webhooks') ? ((ctx.respond = false), console(ctx.req, ctx.res)) : next()). In Fastify, register console.fastify. Everywhere else, use console.fetch(request)";
 const FETCH_FORM =
-  "fetch's Request. In SvelteKit pass event.request, in Hono c.req.raw; for node:http, Express and Koa call the console itself. A function that gets an event instead of a Request, as on AWS Lambda, needs an adapter that makes one";
+  "fetch's Request. In SvelteKit pass event.request, in Hono c.req.raw; for node:http, Express and Koa call the console itself. A function that receives an event instead of a Request, as on AWS Lambda, needs an adapter that creates a Request";
 const FASTIFY_FORM =
   "an instance of Fastify: app.register(console.fastify, { prefix: '/ops/webhooks' }). It is a plugin, not a handler";
 
@@ -200,7 +200,11 @@ async function readJson(request: Request): Promise<unknown> {
   return parseJson(Buffer.concat(pieces).toString());
 }
 
-const tooLarge = () => new RequestError('body-too-large', `Send at most ${MAX_BODY} bytes.`);
+const tooLarge = () =>
+  new RequestError(
+    'body-too-large',
+    `The request body is too large. Send at most ${MAX_BODY} bytes.`,
+  );
 
 /** @throws RequestError `invalid-request` */
 function parseJson(text: string): unknown {
@@ -256,7 +260,7 @@ export type FastifyMount = (
 ) => void;
 
 const WITHOUT_PREFIX =
-  "Register the console with a prefix of its own: app.register(console.fastify, { prefix: '/ops/webhooks' }).";
+  "Register the console with a prefix: app.register(console.fastify, { prefix: '/ops/webhooks' }).";
 
 export function fastifyMount(handle: Handle): FastifyMount {
   return (instance, _options, done) => {

@@ -20,7 +20,7 @@ import type { Authorize } from './http/operator.ts';
 /** The part of a receiver that the console uses. */
 export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store' | 'hasTenants'>;
 
-/** What somebody did in the console. */
+/** An action of a person in the console: a change, a look at personal data, or a search for a person. */
 export interface ConsoleAction {
   action:
     | 'reveal'
@@ -33,61 +33,68 @@ export interface ConsoleAction {
     | 'abort-redrive'
     | 'reconcile'
     | 'abort-reconcile';
-  /** The name that `authorize` gave. */
+  /** The name that `authorize` returned; `null` if it returned `true`. */
   by: string | null;
-  /** The dead letter that was revealed or removed. */
+  /** The id of the dead letter that was revealed or removed. */
   letterId?: string;
-  /** How many letters were named; absent if all that match a filter are meant. */
+  /** The number of dead letters that were selected. Absent if the action covers all that match a filter. */
   letters?: number;
-  /** The cause whose letters are redriven or removed: what their errors have in common. */
+  /** The cause whose dead letters are redriven or removed: the part that their errors have in common. */
   cause?: string;
+  /** Whether a reconcile run only reports missed events, and runs none. */
   dryRun?: boolean;
-  /** Whether an erasure also forgets the keys of the events. */
+  /** Whether an erasure also removes the keys by which the store recognizes the erased events. */
   forgetKeys?: boolean;
 }
 
 /** Options of `createConsole`. */
 export interface ConsoleOptions<Raw = never> {
   /**
-   * The receiver, such as `hook.receiver`. It runs what is redriven, and its store knows what happened in
-   * all processes.
+   * The receiver, such as `hook.receiver`. It runs redriven and missed events. The console shows what all
+   * processes have written to its store.
    */
   receiver: ConsoleReceiver;
   /**
-   * Whether a request may see the console, and who it is. Called for every request.
+   * Decides who may use the console. It is called for every request, and has 5,000 ms.
    * @example authorize: ({ raw }) => raw.user?.isAdmin && { name: raw.user.name }
    */
   authorize: Authorize<Raw>;
-  /** The dead letters of the receiver, or the dead jobs of its queue. */
+  /** The dead-letter store of the receiver, or the dead jobs of its queue. Without it, the console shows none. */
   deadLetters?: DeadLetters | DeadJobs | undefined;
-  /** How dead letters are redriven: `defaultTenant`, `concurrency`, `leaseFor`. */
+  /** Options for redrives: `defaultTenant`, `concurrency` and `leaseFor`. */
   redrive?: ConsoleRedrive | undefined;
-  /** Asks the service for calls whose events never came: `{ client }`, and all options of `reconcile`. */
+  /**
+   * Options for reconcile runs, which find events that never arrived: `client`, which asks the service for
+   * its calls, and the options of `reconcile`. Without it, the console cannot reconcile.
+   */
   reconcile?: ConsoleReconcile | undefined;
-  /** Nobody can change anything or see personal data; `false` by default. */
+  /** Whether all changes are refused, and personal data stays masked; `false` by default. */
   readOnly?: boolean | undefined;
   /**
-   * Where the console is mounted: needed for `console.fetch` and for `node:http`. Express and Fastify know
-   * it themselves.
+   * The path where the console is mounted, such as `'/ops/webhooks'`. Required for `console.fetch` and for
+   * `node:http`. Express and Fastify provide it.
    */
   path?: string | undefined;
-  /** Such as `'https://ops.example.com'`: needed if a proxy changes the `Host` of requests. */
+  /** The origin of the console, such as `'https://ops.example.com'`. Required if a proxy changes the `Host` header. */
   origin?: string | undefined;
-  /** Where to sign in, such as `'/login'`: the link that is shown to who may not see the console. */
+  /** A link for people who are not signed in, such as `'/login'`. It is shown when `authorize` refuses them. */
   signIn?: string | undefined;
-  /** Gets a line for all that is changed or revealed; `console` by default. */
+  /** Logs every change, every look at personal data and every search for a person; `console` by default. */
   logger?: Logger | undefined;
-  /** Called with all that is changed or revealed, for an audit log. What it throws is ignored. */
+  /**
+   * Called for every change, every look at personal data and every search for a person, for an audit log.
+   * Errors it throws are ignored.
+   */
   onAction?: ((action: ConsoleAction) => unknown) | undefined;
-  /** The source of time; the clock of the machine by default. */
+  /** The source of time; the system clock by default. */
   clock?: Clock | undefined;
 }
 
 const AUTHORIZE =
-  "authorize is missing. Decide who may see the console: authorize: (request) => true or { name: 'Ada' } for those who may, and false for all others.";
+  "authorize is missing. Pass a function that decides who may use the console: it returns true or { name: 'Ada' } for people who may, and false for everyone else.";
 
 const HANDLER =
-  'receiver: this is the handler of an adapter. Pass the receiver that it has: receiver: hook.receiver.';
+  "receiver: this is an adapter's handler. Pass its receiver: receiver: hook.receiver.";
 
 /** What an adapter made: it has the receiver that is wanted here. */
 const isHandler = (given: unknown): boolean =>
@@ -142,7 +149,7 @@ export function resolveOptions(options: ConsoleOptions) {
   const { path = '', origin, ...settings } = checkOptions('createConsole', rules(), options, docs);
   const { deadLetters } = settings;
   if (deadLetters && !('claim' in deadLetters) && !('requeue' in deadLetters))
-    refuse('deadLetters: expected a store of dead letters, or the dead jobs of a queue.');
+    refuse('deadLetters: expected a dead-letter store, or the dead jobs of a queue.');
   return {
     ...settings,
     path: path.replace(/\/+$/, ''),
@@ -180,10 +187,10 @@ const reconcileRules = () =>
     ),
   }) satisfies Record<keyof ConsoleReconcile, unknown>;
 
-/** The options of `redrive` that a console can be given. */
+/** The options of `redrive` that you can set for the console. */
 export type ConsoleRedrive = Pick<RedriveOptions, 'defaultTenant' | 'concurrency' | 'leaseFor'>;
 
-/** The options of `reconcile` of `@call-webhooks/recovery`, without those that the console sets. */
+/** The options of `reconcile` from `@call-webhooks/recovery`, except those that the console sets itself. */
 export type ConsoleReconcile = Omit<
   ReconcileOptions,
   | 'receiver'

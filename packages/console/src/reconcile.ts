@@ -30,13 +30,13 @@ export function newReconcile(
   if (dryRun && !peek)
     throw new RequestError(
       'invalid-request',
-      'The store has no peek(), so nobody can tell which events it knows: there is no dry run.',
+      'A dry run is not possible, because the store has no peek() to look up events with.',
     );
   const tenant = options?.tenant;
   if (receiver.hasTenants && tenant === undefined)
     throw new RequestError(
       'not-configured',
-      'This receiver has tenants, and nobody knows whose calls the client lists. Pass reconcile: { client, tenant } to createConsole.',
+      'This receiver has tenants, and the console does not know whose calls the client lists. Pass reconcile: { client, tenant } to createConsole.',
     );
   const knownSince = rememberFor === undefined ? -Infinity : Math.ceil(now - rememberFor);
   const since = Math.max(askedSince, knownSince);
@@ -114,6 +114,6 @@ const nothingKnown = (now: number, since: number, until: number) => {
   const ago = (time: number) => `${Math.ceil((now - time) / 60_000)} min ago`;
   return new RequestError(
     'invalid-request',
-    `There is nothing to look at: the window ends ${ago(until)}, and the store knows nothing from before ${ago(since)}. Try again later.`,
+    `There is nothing to check: the window ended ${ago(until)}, and the store remembers nothing from before ${ago(since)}. Try again later.`,
   );
 };

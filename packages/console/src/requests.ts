@@ -16,10 +16,10 @@ export const isStorable = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(tex
 // The messages hold nothing of the request.
 const someText = () =>
   z
-    .string('expected a text')
+    .string('expected a string')
     .check(
-      z.maxLength(MAX_TEXT, `it has more than ${MAX_TEXT} characters`),
-      z.refine(isStorable, 'it has a control character, or half of a character'),
+      z.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
+      z.refine(isStorable, 'expected no control characters and no lone surrogates'),
     );
 const text = () => z.optional(someText());
 const oneOf = <const Text extends string>(texts: readonly Text[]) =>
@@ -67,7 +67,7 @@ const LETTERS = {
       .array(someText(), `expected 1 to ${MAX_IDS} ids`)
       .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
   ),
-  filter: z.optional(z.strictObject(SELECTION, 'expected conditions')),
+  filter: z.optional(z.strictObject(SELECTION, 'expected an object of conditions')),
   all: z.optional(z.literal(true, 'expected true')),
   waitMs,
 };
@@ -153,7 +153,7 @@ export function checked<Shape extends z.core.$ZodShape>(
   given: unknown,
 ): z.output<z.ZodMiniObject<Shape, z.core.$strict>> {
   const names = Object.keys(schema.shape).join(', ');
-  const only = names === '' ? 'it takes no parameters' : `expected only ${names}`;
+  const only = names === '' ? 'expected no parameters' : `expected only ${names}`;
   const result = z.safeParse(schema, given, {
     error: ({ code }) => (code === 'unrecognized_keys' ? only : 'expected a JSON object'),
   });
@@ -172,6 +172,7 @@ export function queryOf<Shape extends z.core.$ZodShape>(
 ) {
   const given = [...query].filter(([, value]) => value !== '');
   const repeated = Object.keys(schema.shape).find((name) => query.getAll(name).length > 1);
-  if (repeated !== undefined) throw invalid(`${repeated}: it is repeated`);
+  if (repeated !== undefined)
+    throw invalid(`${repeated}: expected one value, but the parameter is repeated`);
   return checked(schema, Object.fromEntries(given));
 }

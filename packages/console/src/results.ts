@@ -29,11 +29,11 @@ export function resultOf(code: OutcomeCode): Result {
 const WORDS: Partial<Record<OutcomeCode, { when?: string; fix?: string }>> = {
   'handler-failed': {
     when: 'Your handler threw an error.',
-    fix: 'Fix what the error says. Set deadLetter so that one bad event cannot pause the rule.',
+    fix: 'Fix the cause of the error. Set deadLetter, so that one bad event cannot pause the rule.',
   },
 };
 const WITH_DEAD_LETTERS: typeof WORDS = {
-  'handler-failed': { when: 'Your handler threw an error.', fix: 'Fix what the error says.' },
+  'handler-failed': { when: 'Your handler threw an error.', fix: 'Fix the cause of the error.' },
   'invalid-payload': { fix: 'Fix the schema or the custom payload.' },
 };
 

@@ -46,7 +46,10 @@ export async function askStore<T>(
     if (error instanceof WebhookError && REFUSALS.includes(error.code))
       throw invalid(error.message.replace(/\.$/, ''));
     logFailure(logger, `the ${what} failed`, error);
-    throw new RequestError('store-unavailable', `The ${what} failed. The log has its error.`);
+    throw new RequestError(
+      'store-unavailable',
+      `The ${what} failed. See the receiver's log for the error.`,
+    );
   }
 }
 
@@ -62,7 +65,7 @@ export const countRetries =
   (task: { retries: number }, logger: Logger) =>
   ({ error, pauseMs }: StoreRetry): void => {
     task.retries += 1;
-    logFailure(logger, `a store failed, and is asked again in ${String(pauseMs)} ms`, error);
+    logFailure(logger, `a store call failed, and will be retried in ${String(pauseMs)} ms`, error);
   };
 
 /** For what somebody did. Nobody may miss it, so a logger without `info` gets a warning. */

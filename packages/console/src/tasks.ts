@@ -71,13 +71,14 @@ export class SharedTask<Own extends Task> {
     content: Omit<Own, keyof Task>,
     run: Run<Own>,
   ): Promise<{ ended: Promise<void> }> {
-    if (this.#closing.signal.aborted) throw busy('The console is closing.');
+    if (this.#closing.signal.aborted) throw busy('The console is shutting down. Try again.');
     const token = crypto.randomUUID();
     const now = this.#clock.now();
     const lease = { key: this.#name, token, leaseMs: LEASE_MS };
     const claim = { ...lease, webhookId: token, replayUntil: now + LEASE_MS };
     const { status } = await this.#ask(() => this.#store.admit(claim));
-    if (status !== 'admitted') throw busy('Another one is running. Wait for it, or stop it.');
+    if (status !== 'admitted')
+      throw busy('Another one is running. Wait until it has finished, or stop it.');
     const times = { startedAt: now, endedAt: null, savedAt: now, state: 'running' as const };
     const task = { id: token, by, ...times, ...content } as unknown as Own;
     try {
@@ -177,7 +178,7 @@ export class SharedTask<Own extends Task> {
   }
 
   #logFailure(error: unknown): void {
-    logFailure(this.#logger, `the state of ${this.#name} was not saved`, error);
+    logFailure(this.#logger, `the state of ${this.#name} could not be saved`, error);
   }
 
   async #save(task: Own): Promise<void> {

@@ -114,7 +114,7 @@ describe('authorize', () => {
   it('refuses names and passwords that nobody could sign in with', () => {
     const password = 'correct horse battery';
     expect(() => basicAuth({})).toThrow(WebhookError);
-    expect(() => basicAuth({})).toThrow(/expected a name and its password/);
+    expect(() => basicAuth({})).toThrow(/expected at least one name with its password/);
     expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot have a colon/);
     expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
   });
@@ -282,7 +282,7 @@ describe('a refused request leaves a trace', () => {
       expect(lines(opened)).toHaveLength(2);
       expect(lines(opened)[1]).toMatchObject({
         fields: { refused: { unauthorized: 500 } },
-        message: expect.stringContaining('500 that authorize refused'),
+        message: expect.stringContaining('500 refused by authorize'),
       });
       await jest.advanceTimersByTimeAsync(600_000);
       expect(lines(opened)).toHaveLength(2);

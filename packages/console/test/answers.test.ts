@@ -97,10 +97,10 @@ it.each([
   ['deliveries?outcome=nonsense', 'outcome: expected one of handled, duplicate'],
   ['deliveries?result=won', 'result: expected one of handled, duplicate'],
   ['deliveries?source=x', 'source: expected one of webhook, queue, redrive, reconcile'],
-  ['deliveries?text=a&text=b', 'text: it is repeated'],
-  [`deliveries?call=${'x'.repeat(301)}`, 'call: it has more than 300 characters'],
+  ['deliveries?text=a&text=b', 'text: expected one value, but the parameter is repeated'],
+  [`deliveries?call=${'x'.repeat(301)}`, 'call: expected at most 300 characters'],
   ['deliveries?a=b', 'expected only result, outcome'],
-  ['session?a=b', 'it takes no parameters'],
+  ['session?a=b', 'expected no parameters'],
   ['dead-letters?limit=201', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?limit=1e2', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?offset=-1', 'offset: expected a whole number from 0'],
@@ -110,47 +110,47 @@ it.each([
   ['dead-letters?ids=1', 'expected only event, tenant'],
   ['dead-letters?limit=0', 'limit: expected a whole number from 1 to 200'],
   ['dead-letters?limit=NaN', 'limit: expected a whole number from 1 to 200'],
-  ['dead-letters?event=%00', 'event: it has a control character'],
+  ['dead-letters?event=%00', 'event: expected no control characters'],
   [`dead-letters?tenant=${'x'.repeat(129)}`, 'Invalid options of list: tenant: expected'],
-  ['deliveries?tenant=a%00b', 'tenant: it has a control character'],
+  ['deliveries?tenant=a%00b', 'tenant: expected no control characters'],
   ['deliveries?before=nonsense', 'This list never returned such a cursor'],
   ['deliveries?before=-1', 'This list never returned such a cursor'],
   ['deliveries?before=9e99', 'This list never returned such a cursor'],
   ['deliveries/a%00b', 'expected an id of 1 to 300 characters'],
   [`calls/${'x'.repeat(301)}`, 'expected an id of 1 to 300 characters'],
   ['calls/c%001', 'expected an id of 1 to 300 characters'],
-  ['calls/c1?tenant=%0a', 'tenant: it has a control character'],
+  ['calls/c1?tenant=%0a', 'tenant: expected no control characters'],
   ['calls/c1?since=1', 'expected only tenant'],
   ['dead-letters/%00', 'expected an id of 1 to 300 characters'],
 ])('api/%s is refused, with what is wrong', async (path, problem) => {
   const response = await open().ask(`/api/${path}`);
   expect(response.status).toBe(400);
-  expect(await response.text()).toContain(`The request cannot be used: ${problem}`);
+  expect(await response.text()).toContain(`The request is invalid: ${problem}`);
 });
 
 it.each<[string, unknown, string]>([
-  ['redrive', {}, 'expected one of ids, filter and all'],
-  ['redrive', { all: true, ids: ['x'] }, 'expected one of ids, filter and all'],
+  ['redrive', {}, 'expected exactly one of ids, filter and all'],
+  ['redrive', { all: true, ids: ['x'] }, 'expected exactly one of ids, filter and all'],
   ['redrive', { all: 'yes' }, 'all: expected true'],
   ['redrive', { ids: [] }, 'ids: expected 1 to 500 ids'],
   ['redrive', { ids: Array.from({ length: 501 }, () => 'x') }, 'ids: expected 1 to 500 ids'],
-  ['redrive', { ids: [1] }, 'ids: expected a text'],
-  ['redrive', { ids: ['a\u0000b'] }, 'ids: it has a control character'],
-  ['redrive', { filter: { tenant: '\ud800' } }, 'filter: it has a control character'],
-  ['redrive', { filter: { name: 'x' } }, 'filter: expected conditions'],
-  ['redrive', { filter: { text: 5 } }, 'filter: expected a text'],
+  ['redrive', { ids: [1] }, 'ids: expected a string'],
+  ['redrive', { ids: ['a\u0000b'] }, 'ids: expected no control characters'],
+  ['redrive', { filter: { tenant: '\ud800' } }, 'filter: expected no control characters'],
+  ['redrive', { filter: { name: 'x' } }, 'filter: expected an object of conditions'],
+  ['redrive', { filter: { text: 5 } }, 'filter: expected a string'],
   ['redrive', { all: true, waitMs: 20_001 }, 'waitMs: expected a whole number from 0 to 20000'],
   ['redrive', [], 'expected a JSON object'],
   ['redrive', null, 'expected a JSON object'],
-  ['redrive/stop', { a: 1 }, 'it takes no parameters'],
-  ['remove', {}, 'expected one of ids, filter and all'],
-  ['dead-letters/search', {}, 'about: expected a text'],
+  ['redrive/stop', { a: 1 }, 'expected no parameters'],
+  ['remove', {}, 'expected exactly one of ids, filter and all'],
+  ['dead-letters/search', {}, 'about: expected a string'],
   ['dead-letters/search', { about: 'Ada', ids: ['x'] }, 'expected only about, event'],
 ])('POST api/%s refuses %j', async (path, body, problem) => {
   const { send, deadLetters } = await withLetter();
   const response = await send(`/api/${path}`, body);
   expect(response.status).toBe(400);
-  expect(await response.text()).toContain(`The request cannot be used: ${problem}`);
+  expect(await response.text()).toContain(`The request is invalid: ${problem}`);
   expect(await deadLetters.count()).toBe(1);
 });
 

@@ -55,7 +55,7 @@ describe('api/erase', () => {
     expect(await store.peek?.([KEY])).toEqual(known);
     expect(actions).toEqual([{ action: 'erase', by: 'Grace', forgetKeys: false }]);
     expect(logger.lines).toContainEqual(
-      expect.stringContaining('Grace started to erase the dead letters of a person'),
+      expect.stringContaining("Grace started to erase a person's data"),
     );
     expect(logger.lines).toContainEqual(
       expect.stringContaining('Grace erased 2 dead letters, 2 outcomes.'),

@@ -345,7 +345,7 @@ describe('a store', () => {
     const response = await ask('/api/deliveries');
     expect([response.status, await response.text()]).toEqual([
       422,
-      expect.stringContaining('keeps no log of outcomes'),
+      expect.stringContaining('keeps no outcome log'),
     ]);
   });
 

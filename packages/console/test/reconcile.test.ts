@@ -164,7 +164,7 @@ describe('api/reconcile', () => {
     const response = await send('/api/reconcile', { dryRun: true, since: STARTED_AT });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain(
-      'the window ends 10 min ago, and the store knows nothing from before 4 min ago. Try again later.',
+      'the window ended 10 min ago, and the store remembers nothing from before 4 min ago. Try again later.',
     );
     expect(await get('/api/tasks')).toMatchObject({ reconcile: null });
     await simulator.clock.advance('7m');

@@ -68,7 +68,7 @@ describe('api/redrive', () => {
     expect(logger.entries.filter(({ fields }) => fields['cause'] !== undefined)).toMatchObject([
       {
         fields: { action: 'redrive', cause },
-        message: `call-webhooks: console: Ada started a redrive of “${cause}”`,
+        message: `call-webhooks: console: Ada started a redrive with the cause “${cause}”`,
       },
     ]);
     expect(await redrive({ filter: { cause: 'another' } })).toMatchObject({ total: 0 });
@@ -226,7 +226,7 @@ describe('api/redrive', () => {
     await failed.promise;
     running.resolve();
     await waitFor(async () => (await tasks()).redrive?.state === 'done');
-    expect(logger.lines.join()).toContain('the state of console/redrive was not saved');
+    expect(logger.lines.join()).toContain('the state of console/redrive could not be saved');
   });
 
   it('gives up when the store fails again and again, says why, and begins nothing more', async () => {

@@ -39,10 +39,10 @@ type KnownFailure = readonly [code: RegExp, when: string, fix: string];
 
 /** By codes of Node: no connection to a receiver was made. */
 const UNREACHED: readonly KnownFailure[] = [
-  [/^ECONNREFUSED$/, 'Nothing listens at the address', 'Start the receiver first.'],
+  [/^ECONNREFUSED$/, 'Nothing is listening at the address', 'Start the receiver first.'],
   [
     /^(?:ENOTFOUND|EAI_AGAIN)$/,
-    'The host name is not known',
+    'The host name cannot be resolved',
     'Check the host name, and the network.',
   ],
   [
@@ -67,12 +67,12 @@ const UNREACHED: readonly KnownFailure[] = [
   ],
   [
     /^EPROTO$|SSL|TLS/,
-    'The server does not use TLS at this port',
+    'The server does not use TLS on this port',
     'If the receiver does not use TLS, use http:// in the URL.',
   ],
   [
     /^HPE_/,
-    'The server does not speak HTTP at this port',
+    'The server does not speak HTTP on this port',
     'Check the port. If the receiver uses TLS, use https:// in the URL.',
   ],
 ];

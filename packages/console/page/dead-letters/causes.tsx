@@ -22,7 +22,7 @@ export function CausesSection({ page: { causes }, selection }: CausesProps) {
         keyOf={({ id }) => id}
         selected={selection.cause}
         columns={[
-          { name: 'Letters', align: 'end', cell: (cause) => count(cause.count) },
+          { name: 'Dead letters', align: 'end', cell: (cause) => count(cause.count) },
           {
             name: 'Cause',
             cell: ({ id, text, example }) => (
@@ -41,7 +41,10 @@ export function CausesSection({ page: { causes }, selection }: CausesProps) {
           },
           { name: 'First', minor: true, cell: ({ firstAt }) => <When at={firstAt} /> },
           { name: 'Last', cell: ({ lastAt }) => <When at={lastAt} /> },
-          { name: 'Do', cell: (cause) => <CauseActions cause={cause} selection={selection} /> },
+          {
+            name: 'Actions',
+            cell: (cause) => <CauseActions cause={cause} selection={selection} />,
+          },
         ]}
       />
     </Section>

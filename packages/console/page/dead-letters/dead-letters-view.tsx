@@ -37,10 +37,10 @@ export function DeadLettersView() {
 }
 
 const NotConfigured = () => (
-  <Empty title="No store of dead letters">
+  <Empty title="No dead-letter store">
     <p>
-      Without <code>deadLetter</code>, an event that always fails is retried until the service
-      pauses the rule. Give the receiver a store of dead letters, and pass the same one to{' '}
+      Without <code>deadLetter</code>, an event that keeps failing is retried until the service
+      pauses the rule. Give the receiver a dead-letter store, and pass the same store to{' '}
       <code>createConsole</code> as <code>deadLetters</code>.
     </p>
   </Empty>
@@ -100,7 +100,7 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
             />
           )}
           <Filters
-            searches="Call, key, text of the error"
+            searches="Call, key or error"
             names={FILTERS}
             choices={[
               ['Event', 'event', named(page?.eventNames)],
@@ -118,9 +118,9 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
               </h3>
               <p class="hint">
                 {kind === 'jobs' &&
-                  'They are the dead jobs of the queue: its workers run them again. '}
+                  'These are the dead jobs of the queue. A redrive requeues them, and the queue workers run them. '}
                 {page.searched !== undefined &&
-                  `Only the newest ${count(page.searched)} are searched and grouped: narrow the filters to see older ones.`}
+                  `Only the newest ${count(page.searched)} are searched and grouped. Narrow the filters to see older ones.`}
               </p>
               {canWrite && <AllActions selection={selection} page={page} choosing={choosing} />}
             </>
@@ -159,7 +159,7 @@ function AllActions({ selection, page: { total, letters }, choosing }: AllProps)
   const all = isFiltered ? 'all that match …' : 'all …';
   const question = {
     total,
-    which: isFiltered ? 'All that match the filters.' : 'All of them.',
+    which: isFiltered ? 'All dead letters that match the filters.' : 'All dead letters.',
     request: isFiltered ? { filter: selection } : { all: true as const },
     control,
   };
@@ -214,8 +214,8 @@ const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   ) : (
     <Empty title="No dead letters">
       <p>
-        An event comes here when its handler has failed maxAttempts times, or when its payload can
-        never be handled. Fix the cause, then redrive it: it runs as if it had just arrived.
+        An event appears here after its handler has failed maxAttempts times, or if its payload can
+        never be handled. Fix the cause, then redrive it. It will run as if it had just arrived.
       </p>
     </Empty>
   );

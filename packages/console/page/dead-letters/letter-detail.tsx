@@ -57,7 +57,7 @@ export function LetterDetail({ id, onGone }: DetailProps) {
       />
       {isGone ? (
         <p class="read-only" role="status">
-          This letter is gone: it was redriven, removed or erased.
+          This dead letter no longer exists. It has been redriven, removed or erased.
         </p>
       ) : (
         <ErrorBox error={error} />
@@ -72,8 +72,8 @@ export function LetterDetail({ id, onGone }: DetailProps) {
             </p>
             <p>
               {value.reason === 'handler-failed'
-                ? 'Fix the cause, and redrive the letter.'
-                : 'Fix the schema or the custom payload. A redrive fails again until then.'}
+                ? 'Fix the cause, then redrive the dead letter.'
+                : 'Fix the schema or the custom payload. Until then, a redrive will fail again.'}
             </p>
           </div>
           {value.stack !== undefined && <LetterStack stack={value.stack} />}
@@ -101,11 +101,14 @@ function LetterActions({ letter, path, onGone }: ActionsProps) {
       go: 'Remove',
       danger: true,
       content: (
-        <p>It is removed for good, and its event is never run. A redrive is the way to run it.</p>
+        <p>
+          This permanently removes the dead letter. Its event will never run. To run it, redrive the
+          dead letter instead.
+        </p>
       ),
       async run() {
         const { removed } = await post<{ removed: boolean }>(`${path}/remove`);
-        notify(removed ? 'Removed.' : 'It was gone already.');
+        notify(removed ? 'Removed.' : 'Already removed.');
         close();
         onGone(letter.id);
       },
@@ -144,8 +147,8 @@ const LetterFacts = ({ letter }: LetterProps) => (
       ['Key', letter.key],
       ['Webhook id', letter.webhookId],
       ['Attempts', String(letter.attempts)],
-      ['Came from', SOURCES[letter.source][1]],
-      ['Redrive', letter.claimedUntil !== undefined && 'A redrive is running this letter.'],
+      ['Source', SOURCES[letter.source][1]],
+      ['Redrive', letter.claimedUntil !== undefined && 'A redrive is running this dead letter.'],
       ['Id', letter.id],
     ]}
   />
@@ -174,9 +177,7 @@ const LetterHistory = ({ letter: { history, earlierAttempts } }: LetterProps) =>
       ))}
     </ol>
     {earlierAttempts > 0 && (
-      <p class="hint">
-        {counted(earlierAttempts, 'attempt')} before that, which the log does not have.
-      </p>
+      <p class="hint">The log no longer has {counted(earlierAttempts, 'earlier attempt')}.</p>
     )}
   </div>
 );
@@ -194,13 +195,17 @@ function LetterBody({ body, path, onReveal }: BodyProps) {
     <div class="letter-body">
       {body.text === null ? (
         <p class="hint">
-          The body has {count(body.bytes)} bytes and is not JSON, so it cannot be masked and is not
-          shown.
+          The body ({count(body.bytes)} bytes) is not JSON, so personal data in it cannot be masked.
+          It is therefore not shown.
         </p>
       ) : (
         <CodeBlock label="Body" text={body.text} />
       )}
-      {body.truncated && <p class="hint">Cut: the body has {count(body.bytes)} bytes.</p>}
+      {body.truncated && (
+        <p class="hint">
+          Only the beginning is shown. The whole body has {count(body.bytes)} bytes.
+        </p>
+      )}
       {body.masked && canWrite && (
         <p>
           <ActionButton
@@ -209,7 +214,7 @@ function LetterBody({ body, path, onReveal }: BodyProps) {
             small
             run={async () => onReveal(await post<DeadLetterDetail>(`${path}/reveal`))}
           />{' '}
-          <span class="hint">The receiver logs who asked for it.</span>
+          <span class="hint">The receiver will log that you looked.</span>
         </p>
       )}
       {body.masked && !canWrite && <p class="hint">Personal data is masked.</p>}

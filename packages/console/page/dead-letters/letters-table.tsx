@@ -24,7 +24,7 @@ export function useChoosing(): Choosing {
       for (const id of ids) {
         if (!isChosen) next.delete(id);
         else if (next.size < MOST_CHOSEN) next.add(id);
-        else notifyError(`At most ${count(MOST_CHOSEN)} letters can be selected.`);
+        else notifyError(`You can select at most ${count(MOST_CHOSEN)} dead letters.`);
       }
       return next;
     });
@@ -88,7 +88,9 @@ export function LettersTable({
                   {eventName ?? 'unknown event'}
                 </RowLink>
               </span>{' '}
-              {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
+              {claimedUntil !== undefined && (
+                <Tag title="A redrive is running this dead letter.">running</Tag>
+              )}
             </>
           ),
         },
@@ -116,13 +118,13 @@ export function ChosenBar({ choosing }: { readonly choosing: Choosing }) {
   const isBusy = areBusy(control.tasks);
   const question = {
     total: chosen.size,
-    which: chosen.size === 1 ? 'The selected one.' : 'The selected ones.',
+    which: chosen.size === 1 ? 'The selected dead letter.' : 'The selected dead letters.',
     request: { ids: [...chosen] },
     control,
     onStarted: clear,
   };
   return (
-    <div class="chosen-bar" role="region" aria-label="Selected letters">
+    <div class="chosen-bar" role="region" aria-label="Selected dead letters">
       <span role="status">{count(chosen.size)} selected</span>
       <Button
         label="Redrive selected …"

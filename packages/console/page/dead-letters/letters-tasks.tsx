@@ -36,8 +36,9 @@ export function askToRedrive({ total, which, request, control, onStarted }: Ques
       <>
         <p class="error-line">{which}</p>
         <p>
-          {total === 1 ? 'It runs' : 'They run'} again, a few at a time. What succeeds is removed
-          from this list. What fails waits here with its new error.
+          {total === 1
+            ? 'It will run again. If it succeeds, it will be removed from this list. If it fails, it will stay here with its new error.'
+            : 'They will run again, a few at a time. Those that succeed will be removed from this list. Those that fail will stay here with their new errors.'}
         </p>
       </>
     ),
@@ -60,9 +61,9 @@ export function askToRemove({ total, which, request, control, onStarted }: Quest
         <p class="error-line">{which}</p>
         <p>
           {total === 1
-            ? 'It is removed for good, and its event is'
-            : 'They are removed for good, and their events are'}{' '}
-          never run. This cannot be undone.
+            ? 'This permanently removes the dead letter. Its event'
+            : 'This permanently removes the dead letters. Their events'}{' '}
+          will never run. This cannot be undone.
         </p>
       </>
     ),
@@ -88,21 +89,23 @@ interface ErasureQuestion {
 export function askToErase(question: ErasureQuestion): void {
   const { found, isFiltered, canForget, request, control, onStarted } = question;
   openForm({
-    title: 'Erase the dead letters of this person?',
+    title: 'Erase this person’s data?',
     go: 'Erase',
     danger: true,
     content: (
       <>
         <p>
-          The search has found {counted(found, 'letter')} so far. All dead letters
-          {isFiltered && ' that match the filters'} are searched again, and those of this person are
-          erased, with the outcomes of their calls. Their events are never run. This cannot be
-          undone.
+          The search has found {counted(found, 'dead letter')} so far. The server will search all
+          dead letters{isFiltered && ' that match the filters'} again, and permanently erase every
+          match together with the outcomes of its call. The erased events will never run. This
+          cannot be undone.
         </p>
         {canForget && (
           <>
             <Switch label="Also forget the keys of these events" name="forgetKeys" />
-            <p class="hint">If one of them is delivered again, its handler runs again.</p>
+            <p class="hint">
+              If one of these events is delivered again, its handler will run again.
+            </p>
           </>
         )}
       </>
@@ -121,9 +124,10 @@ export const areBusy = (tasks: Tasks | undefined): boolean =>
 
 /** What to do about what a task has left. */
 const RESTS: Readonly<Record<LettersTaskName, string>> = {
-  redrive: 'What was not run yet still waits: redrive it again.',
-  removal: 'What was not removed yet is still there.',
-  erasure: 'What was not erased yet is still there: search for the person, and erase it again.',
+  redrive: 'Dead letters that have not run are still here. Redrive them again.',
+  removal: 'Dead letters that have not been removed are still here. Remove them again.',
+  erasure:
+    'Anything that has not been erased is still stored. Search for the person again, and erase the rest.',
 };
 
 /** How far the tasks are, and what became of their letters. */
@@ -154,7 +158,7 @@ function TaskSection({ name, tasks }: { readonly name: LettersTaskName; readonly
         </span>
       }
     >
-      {'cause' in task && <p class="error-line">Of the cause “{task.cause}”</p>}
+      {'cause' in task && <p class="error-line">Cause: “{task.cause}”</p>}
       {'checked' in task ? <ErasureProgress task={task} /> : <Progress name={name} task={task} />}
       <TaskTrouble task={task} tasks={tasks} rest={RESTS[name]} />
       {task.state === 'running' && canWrite && (
@@ -182,11 +186,14 @@ export const TaskTrouble = ({ task: { state, error }, tasks: { shared }, rest }:
       </p>
     )}
     {state === 'lost' && (
-      <p class="form-error">Its process died, or could not reach the store. {rest}</p>
+      <p class="form-error">
+        The process that was doing the work has died or has lost its connection to the store. {rest}
+      </p>
     )}
     {!shared && (
       <p class="hint">
-        The store of this receiver has no cursors, so only the process that answered is shown here.
+        This receiver's store has no cursors, so processes cannot share their progress. This page
+        shows only what the process that responded is doing.
       </p>
     )}
   </>
@@ -198,7 +205,7 @@ const ErasureProgress = ({ task: { state, checked, counts, retries } }: { task: 
     {state === 'running' && (
       <>
         <progress aria-label="Erasing" />
-        <span>{counted(checked, 'letter')} searched</span>
+        <span>{counted(checked, 'dead letter')} searched</span>
       </>
     )}
     {state === 'done' && Object.values({ ...counts }).every((one) => one === 0) && (
@@ -232,9 +239,7 @@ function Results({ name, counts }: ResultsProps) {
 
 const Retries = ({ retries }: Pick<LettersTask, 'retries'>) =>
   retries > 0 ? (
-    <span class="hint">
-      A store failed {counted(retries, 'time')}; each time it was asked again.
-    </span>
+    <span class="hint">{counted(retries, 'store call')} failed and had to be retried.</span>
   ) : null;
 
 interface ProgressProps {
@@ -252,7 +257,9 @@ function Progress({ name, task }: ProgressProps) {
     <div class="progress" role="status">
       {state === 'running' && (
         <progress
-          aria-label={name === 'redrive' ? 'Letters that were run' : 'Letters that were removed'}
+          aria-label={
+            name === 'redrive' ? 'Dead letters that were run' : 'Dead letters that were removed'
+          }
           {...(total !== null && { value: ended, max: Math.max(1, total) })}
         />
       )}

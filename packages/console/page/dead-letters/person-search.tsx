@@ -72,8 +72,8 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
       >
         {/* Without a name, so that no form could put it into an address. */}
         <Field
-          label="Phone number, e-mail address or name"
-          placeholder="Searches the bodies"
+          label="Phone number, email address or name"
+          placeholder="Searches the bodies of dead letters"
           required
           maxLength={300}
         />
@@ -86,7 +86,7 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
       )}
       {search && (
         <Section
-          title="Letters of this person"
+          title="Dead letters of this person"
           heading={heading}
           beside={
             <Button
@@ -99,19 +99,18 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
           }
         >
           <p class="hint" role="status">
-            {counted(search.letters.length, 'letter')} found. The bodies of{' '}
-            {counted(search.searched, 'letter')} were searched
+            {counted(search.letters.length, 'dead letter')} found, {count(search.searched)} searched
             {search.searchedTo !== null && (
               <>
                 , back to <When at={search.searchedTo} />
               </>
             )}
-            {Object.keys(search.selection).length > 0 && ', within the filters below'}
-            {search.before === undefined ? '.' : '; there are older ones.'}
+            {Object.keys(search.selection).length > 0 && ', with the filters below applied'}
+            {search.before === undefined ? '.' : '. Older dead letters have not been searched yet.'}
           </p>
           {search.letters.length > 0 && (
             <LettersTable
-              label="Letters of this person"
+              label="Dead letters of this person"
               letters={search.letters}
               choosing={choosing}
               selected={selected}
@@ -133,7 +132,7 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
             )}
             {search.before !== undefined && (
               <Button
-                label="Search older letters"
+                label="Search older dead letters"
                 small
                 busy={busy}
                 onClick={() => look(search.about, search)}
@@ -141,7 +140,7 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
             )}
             {search.letters.length > 0 && (
               <Button
-                label="Erase all of this person …"
+                label="Erase this person’s data …"
                 kind="danger"
                 small
                 disabled={areBusy(control.tasks)}

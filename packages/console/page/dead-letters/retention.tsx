@@ -18,9 +18,9 @@ export function Retention({ page: { oldestAt, keepFor } }: RetentionProps) {
         </>
       )}
       {keepFor === undefined
-        ? 'The option keepFor of the queue decides how long dead jobs are kept. '
+        ? 'The keepFor option of the queue decides how long dead jobs are kept. '
         : keepFor === null
-          ? 'Dead letters are kept without a limit: keepFor is not set. '
+          ? 'Dead letters are kept without a time limit, because keepFor is not set. '
           : `Dead letters are kept for ${duration(keepFor)} (keepFor). `}
       <a class="link" href={retentionDocs} target="_blank" rel="noreferrer">
         How long personal data is kept

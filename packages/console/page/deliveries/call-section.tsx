@@ -74,7 +74,8 @@ function Event({ event }: { readonly event: CallEvent }) {
         {meaning} {state === 'failed' && AFTER_FAILURE[last?.source ?? 'webhook']}
         {state === 'none' && eventName === 'call:completed' && (
           <>
-            If the call has ended, this event may be missed: <Link to="reconcile">reconcile</Link>.
+            If the call has ended, this event may have been missed. Check with{' '}
+            <Link to="reconcile">a dry run</Link>.
           </>
         )}
       </p>

@@ -41,7 +41,8 @@ export function DeliveriesView() {
       <div class="view-head">
         <h2>Deliveries</h2>
         <p>
-          What ended in any process, newest first, also runs of the queue, redrives and reconciles.
+          Everything that finished in any process, including queued runs, redrives and reconcile
+          runs.
         </p>
       </div>
       {call !== null && <CallSection callId={call} tenant={url.get('tenant') ?? ''} />}
@@ -103,7 +104,7 @@ function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }
   const { outcomes } = useSession();
   return (
     <Filters
-      searches="Event, id, key, outcome, error"
+      searches="Event, id, key, outcome or error"
       names={FILTERS}
       choices={[
         ['Result', 'result', Object.entries(RESULTS).map(([result, [text]]) => [result, text])],
@@ -117,7 +118,7 @@ function DeliveryFilters({ page }: { readonly page: DeliveriesPage | undefined }
       <Field
         key={`call ${call}`}
         label="Call id"
-        placeholder="Shows its three events"
+        placeholder="Shows the call's three events"
         defaultValue={call}
         onChange={({ currentTarget }) => filterBy({ call: currentTarget.value.trim() })}
       />
@@ -237,16 +238,16 @@ function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
   return isFiltered || page.before !== undefined ? (
     <Empty title="No delivery matches">
       <p>
-        {count(page.searched)} were looked at
+        {count(page.searched)} searched
         <BackTo page={page} />.{' '}
-        {page.before === undefined ? 'Older ones are not kept.' : 'Search the older ones.'}
+        {page.before === undefined ? 'The log has no older ones.' : 'Choose Older to go on.'}
       </p>
     </Empty>
   ) : (
     <Empty title="No deliveries yet">
       <p>
-        Each request to a receiver appears here within a second or two: with its outcome, what that
-        means and what to do about it.
+        Each request to a receiver appears here within a second or two, with its outcome, what the
+        outcome means, and what to do about it.
       </p>
     </Empty>
   );
@@ -259,7 +260,7 @@ function Pages({ page }: { readonly page: DeliveriesPage }) {
   return (
     <div class="pages">
       <span class="hint">
-        {count(page.searched)} looked at
+        {count(page.searched)} searched
         <BackTo page={page} />
       </span>
       {isOlder && <Button label="Latest" small onClick={() => filterBy({})} />}

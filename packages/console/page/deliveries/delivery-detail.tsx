@@ -37,14 +37,12 @@ export function DeliveryDetailView({ id }: { readonly id: string }) {
       <ErrorBox error={error} />
       {!value && error === undefined && <Loading />}
       {value && !latest && (
-        <p class="read-only">
-          The log does not have this delivery: it is too old, or was not kept.
-        </p>
+        <p class="read-only">This delivery is not in the log. It is too old, or it was not kept.</p>
       )}
       {latest && <Outcome delivery={latest} />}
       {state && (
         <p>
-          The store says of its event: <Badge tone={state[1]}>{state[0]}</Badge> {state[2]}
+          State of the event in the store: <Badge tone={state[1]}>{state[0]}</Badge> {state[2]}
         </p>
       )}
       {value?.deadLetterId != null && (
@@ -74,7 +72,7 @@ function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
       {callId !== undefined && url.get('call') !== callId && (
         <p>
           <CallLink callId={callId} tenant={tenant}>
-            Show the call over its three events
+            Show all three events of the call
           </CallLink>
         </p>
       )}
@@ -87,7 +85,7 @@ function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
           ['Key', delivery.key],
           ['Webhook id', delivery.webhookId],
           ['Attempt', attempt === undefined ? undefined : attemptText(attempt, attemptsLeft)],
-          ['Came from', SOURCES[delivery.source][1]],
+          ['Source', SOURCES[delivery.source][1]],
           ['Took', duration(delivery.durationMs)],
           ['Handler', time(delivery.handlerMs)],
           ['Lag', time(delivery.lagMs)],
@@ -134,7 +132,7 @@ function OutcomeNote({
 /** What happened to the same webhook id before: it was queued, and a worker ran it. */
 const Earlier = ({ rows }: { readonly rows: readonly DeliveryRow[] }) => (
   <div>
-    <h4>Before</h4>
+    <h4>Earlier outcomes</h4>
     <ul class="results">
       {rows.map((row) => (
         <li key={`${String(row.at)} ${row.outcome} ${row.source}`}>

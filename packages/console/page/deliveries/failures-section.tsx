@@ -42,7 +42,7 @@ export function FailuresSection() {
           { name: 'First', minor: true, cell: ({ firstAt }) => <When at={firstAt} /> },
           { name: 'Last', cell: ({ lastAt }) => <When at={lastAt} /> },
           {
-            name: 'Do',
+            name: 'Actions',
             cell: ({ id }) => (
               <Button
                 label={id === chosen ? 'Show all' : 'Show these'}
@@ -59,7 +59,7 @@ export function FailuresSection() {
 
 /** What became of the events. */
 function openText({ events, open }: FailureCause): string {
-  if (events === 0) return 'events not known';
+  if (events === 0) return 'events unknown';
   if (open === null) return counted(events, 'event');
   return `${count(open)} of ${counted(events, 'event')}`;
 }

@@ -3,7 +3,7 @@ import { ApiError, callJson } from '@call-webhooks/ui';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-const LOST = 'The receiver does not respond. It may be restarting, or the network is down.';
+const LOST = 'The receiver is not responding. It may be restarting, or the network is down.';
 const FOREIGN = 'The response did not come from the console. Your session may have ended.';
 
 /** Where the console is mounted: this script is in a folder below. */
@@ -37,7 +37,7 @@ function translated(error: unknown): unknown {
   if (/^5\d\d$/.test(error.code)) return new ApiError('unreachable', `${LOST} (${error.code})`);
   if (error.code === '401' || error.code === '403') return new ApiError('unauthorized', FOREIGN);
   if (error.code === '404')
-    return new ApiError('unreachable', 'There is no console at this address any more.');
+    return new ApiError('unreachable', 'There is no longer a console at this address.');
   return error;
 }
 

@@ -26,27 +26,27 @@ export const SOURCES: Readonly<Record<Source, readonly [name: string, from: stri
   webhook: ['Webhook deliveries', 'a webhook'],
   queue: ['Queued runs', 'the queue'],
   redrive: ['Redrives', 'a redrive'],
-  reconcile: ['Reconciles', 'a reconcile'],
+  reconcile: ['Reconcile runs', 'a reconcile run'],
 };
 
 /** What happens after a failure. Only webhooks are sent by the service. */
 export const AFTER_FAILURE: Readonly<Record<Source, string>> = {
-  webhook: 'The service sends it again.',
-  queue: 'The queue runs it again.',
+  webhook: 'The service will send it again.',
+  queue: 'The queue will run it again.',
   redrive: 'It stays in the dead letters until the next redrive.',
-  reconcile: 'The service does not send it again: the next reconcile finds it.',
+  reconcile: 'The service will not send it again. The next reconcile run will find it.',
 };
 
 /** What happens after a replayed request, whose event is not touched. */
 export const AFTER_REPLAY =
-  'The service does not send it again: it is a copy of a request that was answered before.';
+  'The service will not send it again, because it is a copy of a request that was answered before.';
 
 /** What happens after a 2xx. */
 export const AFTER_SUCCESS: typeof AFTER_FAILURE = {
   webhook: 'The service is done with it.',
   queue: 'The queue is done with it.',
   redrive: 'The redrive is done with it.',
-  reconcile: 'The reconcile is done with it.',
+  reconcile: 'The reconcile run is done with it.',
 };
 
 export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
@@ -60,7 +60,7 @@ export const EVENT_STATES: Readonly<
 > = {
   handled: ['Handled', 'good', 'The event is done.'],
   running: ['Running', 'info', 'A handler is running now.'],
-  failed: ['Failed so far', 'bad', 'Its last attempt failed.'],
+  failed: ['Failing', 'bad', 'Its last attempt failed.'],
   'dead-lettered': [
     'Dead letter',
     'bad',
@@ -69,7 +69,7 @@ export const EVENT_STATES: Readonly<
   'letter-gone': [
     'No dead letter',
     'muted',
-    'Its last attempt failed. The dead letters do not contain it, so it was removed there or belongs to a queue, and a redrive cannot run it.',
+    'Its last attempt failed, but it is not among the dead letters. It has been removed, or it belongs to a queue, so it cannot be redriven.',
   ],
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
   ignored: ['Ignored', 'muted', 'The event arrived, but no handler is registered for it.'],
@@ -81,14 +81,14 @@ export const EVENT_STATES: Readonly<
   unknown: [
     'Not known',
     'muted',
-    'Choose a tenant to see the state. A store without peek() does not know it.',
+    'Choose a tenant: the store looks up events per tenant. A store without peek() cannot look them up.',
   ],
 };
 
 /** What became of dead letters, in the order in which it is told. */
 export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveTask['counts'], string, Tone])[] = [
   ['handled', 'handled', 'good'],
-  ['queued', 'given back to the queue', 'info'],
+  ['queued', 'requeued', 'info'],
   ['failed', 'failed again', 'bad'],
   ['alreadyHandled', 'handled before', 'good'],
   ['unknown', 'without a result in time', 'wait'],
@@ -107,7 +107,7 @@ export const ERASURE_RESULTS: readonly (readonly [keyof ErasureTask['counts'], s
   ['deadLetters', 'erased from the dead letters', 'good'],
   ['outcomes', 'erased from the outcome log', 'good'],
   ['keys', 'erased from the keys', 'good'],
-  ['running', 'left alone, because a redrive is running', 'wait'],
+  ['running', 'skipped, because a redrive is running', 'wait'],
 ];
 
 /** What a reconcile found and did, in the order in which it is told. */
@@ -120,9 +120,9 @@ export const RECONCILE_COUNTS: readonly (readonly [
   ['handled', 'run now', 'good'],
   ['failed', 'failed', 'bad'],
   ['inDeadLetters', 'in the dead letters', 'wait'],
-  ['known', 'known', 'good'],
+  ['known', 'already known', 'good'],
   ['ignored', 'without a handler', 'muted'],
-  ['skipped', 'calls left out', 'muted'],
+  ['skipped', 'calls skipped', 'muted'],
 ];
 
 /** The tasks: how headings name them, and what they count. */
@@ -130,7 +130,7 @@ export const TASKS = {
   redrive: ['Redrive', REDRIVE_RESULTS],
   removal: ['Removal', REMOVAL_RESULTS],
   erasure: ['Erasure', ERASURE_RESULTS],
-  reconcile: ['Reconcile', RECONCILE_COUNTS],
+  reconcile: ['Reconcile run', RECONCILE_COUNTS],
 } as const;
 
 export type TaskName = keyof typeof TASKS;

@@ -17,8 +17,10 @@ const STATES: Readonly<Record<Port['status'], readonly [string, Tone, IconName]>
 
 /** What to do about a part that is down. */
 const FIXES = {
-  Store: 'Deliveries get 503 and are retried. Check the server of the store.',
-  Queue: 'Deliveries get 503 and are retried. Check the server of the queue.',
+  Store:
+    'Deliveries are answered with 503, and the service retries them. Check the server of the store.',
+  Queue:
+    'Deliveries are answered with 503, and the service retries them. Check the server of the queue.',
   Secrets: 'No delivery can be verified. Check your secrets manager.',
 } as const;
 
@@ -29,8 +31,8 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
     beside={
       <span class="hint">
         {health.ok
-          ? 'The process that answered would accept a delivery. This does not say whether a rule in the service is paused.'
-          : 'The process that answered would reject a delivery.'}{' '}
+          ? 'The process that responded can accept deliveries. This does not show whether a rule is paused in the service.'
+          : 'The process that responded cannot accept deliveries.'}{' '}
         Checked at {timeOfDay(health.checkedAt)}.
       </span>
     }
@@ -38,23 +40,23 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
     <ul class="health">
       <Row name="Store" port={health.store} />
       <Row name="Queue" port={health.queue}>
-        The receiver has no queue: handlers run in the receiver itself.
+        The receiver has no queue. Handlers run in the receiver itself.
       </Row>
       <Row name="Secrets" port={health.secrets}>
         {health.secretIds === undefined
-          ? 'Each tenant has its own secrets. A check has no tenant, so the receiver asks for them only when a delivery arrives.'
-          : 'The secrets are part of the configuration, so there is nothing to ask.'}
+          ? 'Each tenant has its own secrets. The receiver loads them when a delivery arrives, so there is nothing to check now.'
+          : 'The secrets are part of the configuration, so there is no secrets manager to check.'}
       </Row>
     </ul>
     {health.closing && (
       <p class="form-error">
-        The receiver is shutting down and answers 503. That is expected during a deployment.
+        The receiver is shutting down and returns 503. This is expected during a deployment.
       </p>
     )}
     {health.overloaded && (
       <p class="form-error">
-        The receiver is handling <code>maxInFlight</code> deliveries, and answers further ones with
-        503. Find out what the handlers are waiting for.
+        The receiver is handling as many deliveries as <code>maxInFlight</code> allows, and returns
+        503 for any more. Find out what the handlers are waiting for.
       </p>
     )}
     {health.unknownFields?.map((unknown) => (
@@ -67,12 +69,12 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
 const UnknownFieldsNote = ({ eventName, fields }: UnknownFields) => (
   <div class="outcome-note" data-tone="wait">
     <p>
-      In handlers of {eventName}, <code>context.call</code> is empty or lacks the end of the call.
-      The service does not document the names of these fields, so the receiver looks for them under
-      likely names, and this service uses others.
+      In {eventName} handlers, <code>context.call</code> is empty or does not have the end of the
+      call. The service does not document the names of these fields. The receiver tries likely
+      names, but none of them occurs in the body.
     </p>
     <p>
-      The fields of the body are: <code>{fields.join(', ')}</code>
+      The body has these fields: <code>{fields.join(', ')}</code>
     </p>
     <p>
       Set the <code>fieldNames</code> option of the receiver to the names that your service uses.

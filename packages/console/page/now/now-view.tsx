@@ -84,8 +84,7 @@ function Shown({ overview, range, tenant }: ShownProps) {
         <HealthSection health={health} />
         {hasLog ? (
           <p class="form-error" role="alert">
-            The outcome log cannot be read at the moment. The health above says whether the store is
-            down.
+            The outcome log cannot be read at the moment. See above whether the store is down.
           </p>
         ) : (
           <NoLog />
@@ -99,8 +98,8 @@ function Shown({ overview, range, tenant }: ShownProps) {
       <StatusSection status={status} />
       <p class="hint">
         {tenant === ''
-          ? 'The figures are those of all processes that share the store.'
-          : `The status is that of tenant ${tenant}. The figures below are those of all tenants, and of all processes that share the store.`}{' '}
+          ? 'The figures cover all processes that share the store.'
+          : `The status is that of tenant ${tenant}. The figures below cover all tenants, and all processes that share the store.`}{' '}
         In the last hour, {counted(recent.length, 'process', 'processes')} wrote to the store.
         {log.rowsDropped > 0 &&
           ` ${counted(log.rowsDropped, 'outcome')} of the last 26 hours ${log.rowsDropped === 1 ? 'is' : 'are'} counted here but not listed, because more than 50 deliveries ended within a second.`}
@@ -123,21 +122,21 @@ function Shown({ overview, range, tenant }: ShownProps) {
 const FirstSteps = () => (
   <Section title="No deliveries yet">
     <ol class="steps">
-      <li>Point the webhook action of your rule to the URL where the receiver is mounted.</li>
+      <li>In the service, set the URL of your rule's webhook action to the URL of the receiver.</li>
       <li>
-        Check it from your machine:{' '}
+        Test the receiver from your machine:{' '}
         <code>
           CALL_WEBHOOK_SECRET=whsec_… npx call-webhooks check --to https://your.app/hook
           --allow-external
         </code>
-        . The deliveries that this command sends appear here within seconds.
+        . The deliveries that this command sends will appear here within seconds.
       </li>
       <li>Place a call. The service sends one delivery for each of its events.</li>
     </ol>
     <p class="hint">
-      If nothing appears here after a call, then no request reached a receiver: check the rule in
-      the service, the URL and the proxy. A request that the receiver rejects is counted here as
-      well.
+      If nothing appears here after a call, no request has reached the receiver. Check the rule in
+      the service, the URL and the proxy. Rejected requests are counted here as well, so they would
+      be visible.
     </p>
   </Section>
 );

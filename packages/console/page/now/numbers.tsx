@@ -57,7 +57,7 @@ export function Tiles({ period, range }: PeriodProps) {
       <TimeTile name="Handler time, all sources" times={handlerMs} none="No handler ran.">
         {late > 0 && ` · ${count(late)} after the deadline`}
       </TimeTile>
-      <TimeTile name="Lag" times={lagMs} none="From the signature to the receiver." show={lag}>
+      <TimeTile name="Lag" times={lagMs} none="The time from signing to arrival." show={lag}>
         {lagMs && ', in whole seconds'}
       </TimeTile>
     </dl>
@@ -168,7 +168,7 @@ export function SourcesSection({ period, range }: PeriodProps) {
               </Link>
             ),
           },
-          { name: 'In all', align: 'end', cell: ({ counts }) => count(counts.total) },
+          { name: 'Total', align: 'end', cell: ({ counts }) => count(counts.total) },
           ...SHOWN.filter(
             (result) =>
               !RARE.includes(result) || rows.some(({ counts }) => counts.results[result] > 0),
@@ -188,7 +188,7 @@ export function SourcesSection({ period, range }: PeriodProps) {
   );
 }
 
-/** How often each outcome came, with its meaning and fix. */
+/** The count of each outcome, with its meaning and fix. */
 export function OutcomesSection({ period, range }: PeriodProps) {
   const sums = new Map<string, number>();
   for (const counts of Object.values(period.sources))
@@ -201,7 +201,7 @@ export function OutcomesSection({ period, range }: PeriodProps) {
         label="Outcomes"
         rows={rows}
         keyOf={([code]) => code}
-        empty="Nothing has ended in this time."
+        empty="No deliveries in this period."
         columns={[
           {
             name: 'Outcome',

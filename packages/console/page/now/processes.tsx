@@ -24,14 +24,15 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
           ? [{ name: 'Version', cell: ({ version }: ProcessSeen) => version ?? <None /> }]
           : []),
         { name: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-        { name: 'Wrote last', cell: ({ seenAt }) => <Ago at={seenAt} /> },
+        { name: 'Last wrote', cell: ({ seenAt }) => <Ago at={seenAt} /> },
         { name: 'In flight then', align: 'end', cell: ({ inFlight }) => count(inFlight) },
         { name: 'State', cell: (process) => <ProcessState process={process} /> },
       ]}
     />
     <p class="hint">
-      A process writes once a second while deliveries end. It is active if it wrote in the last 10
-      seconds. A quiet one has no deliveries, or has died.
+      A process writes to the log once a second while it is handling deliveries. It is shown as
+      active if it has written in the last 10 seconds. A quiet process has no deliveries, or has
+      died.
     </p>
   </Section>
 );
@@ -41,11 +42,13 @@ function ProcessState({ process: { state, clockAheadMs } }: { readonly process: 
   return (
     <>
       <Badge tone={tone}>{text}</Badge>{' '}
-      {state === 'lost' && 'It was handling deliveries when it wrote last: it probably died. '}
+      {state === 'lost' &&
+        'It was handling deliveries when it last wrote, so it has probably died. '}
       {clockAheadMs !== undefined && (
         <>
           <Badge tone="wait">Clock</Badge> {duration(Math.abs(clockAheadMs))}{' '}
-          {clockAheadMs > 0 ? 'ahead' : 'behind'}: correct it (NTP), or deliveries are rejected.
+          {clockAheadMs > 0 ? 'ahead' : 'behind'}. Synchronize the clock (NTP), or deliveries will
+          be rejected.
         </>
       )}
     </>

@@ -10,13 +10,13 @@ export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretU
       label="Secrets"
       rows={secrets}
       keyOf={({ id }) => id}
-      empty="No secret has verified a delivery yet. Each secret that does is listed here by its id, never by its value."
+      empty="No delivery has been verified yet. Once one has, its secret is listed here by id, never by value."
       columns={[
         { name: 'Secret', cell: ({ id }) => <code>{id}</code> },
         { name: 'Last hour', align: 'end', cell: ({ lastHour }) => count(lastHour) },
         { name: 'Last 26 hours', align: 'end', cell: ({ verified }) => count(verified) },
         {
-          name: 'Last use',
+          name: 'Last used',
           cell: ({ lastAt }) => (lastAt === null ? 'not in 30 days' : <Ago at={lastAt} />),
         },
         { name: 'What it means', cell: (secret) => <State {...secret} /> },
@@ -24,8 +24,8 @@ export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretU
     />
     {secrets.length > 0 && (
       <p class="hint">
-        A rotation is complete when deliveries arrive and the old secret has verified none of them
-        for ten minutes. Then remove the old secret.
+        A rotation is complete once deliveries are arriving and none of them has been verified with
+        the old secret for ten minutes. Then remove the old secret.
       </p>
     )}
   </Section>
@@ -67,42 +67,43 @@ function Meaning({ state, others }: Pick<SecretUse, 'state' | 'others'>) {
       return (
         <>
           The latest delivery of each of its events was verified with {names}. If this is the old
-          secret of a rotation, remove it once it has verified nothing for ten minutes.
+          secret of a rotation, remove it once no delivery has been verified with it for ten
+          minutes.
         </>
       );
     case 'replaced':
       return (
         <>
           The latest delivery of each of its events was verified with {names}. If this is the old
-          secret of a rotation, it can be removed.
+          secret of a rotation, you can remove it.
         </>
       );
     case 'unused':
       return (
         <>
-          No delivery has been verified with it. If it is the old secret of a rotation, it can be
-          removed. If it is new, check the action that it belongs to.
+          No delivery has been verified with it. If it is the old secret of a rotation, you can
+          remove it. If it is new, check that its action in the service uses it.
         </>
       );
     case 'new-id':
       return (
         <>
-          No delivery has been verified with it since it is listed under this id. Earlier ones are
-          listed under {names}.
+          No delivery has been verified with it since it was first listed under this id. Earlier
+          deliveries are listed under {names}.
         </>
       );
     case 'renamed':
       return (
         <>
-          The receiver that answered has a different number of secrets under this id than before,
-          and lists them as {names}.
+          The number of secrets with this id has changed in the process that responded. It now lists
+          them as {names}.
         </>
       );
     case 'not-configured':
       return (
         <>
-          The receiver that answered does not have this secret. Another process has it, or had it
-          earlier.
+          The process that responded does not have this secret. Another process has it, or had it
+          before.
         </>
       );
   }

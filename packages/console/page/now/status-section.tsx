@@ -66,7 +66,7 @@ function toneOf({ attention, events, unknown }: StatusShown): keyof typeof ICONS
 }
 
 const STATES: Readonly<Record<EventShown['state'], readonly [string, Tone]>> = {
-  arrives: ['Arrives', 'good'],
+  arrives: ['Arriving', 'good'],
   quiet: ['Quiet', 'muted'],
   attention: ['Needs attention', 'bad'],
   unknown: ['Unknown', 'wait'],
@@ -94,12 +94,12 @@ const Events = ({ events }: { readonly events: readonly EventShown[] }) => (
           ),
         },
         {
-          name: 'Arrived last',
+          name: 'Last arrived',
           cell: ({ arrivedAt }) =>
             arrivedAt === undefined ? <None>not in 30 days</None> : <Ago at={arrivedAt} />,
         },
         {
-          name: 'Acknowledged last',
+          name: 'Last acknowledged',
           cell: ({ acknowledgedAt }) =>
             acknowledgedAt === undefined ? <None /> : <Ago at={acknowledgedAt} />,
         },

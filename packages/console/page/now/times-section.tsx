@@ -33,9 +33,17 @@ const KINDS: readonly (readonly [
   name: string,
   meaning: string,
 ])[] = [
-  ['delivery', 'Whole delivery', 'From the request to the response, of webhook deliveries.'],
-  ['handler', 'Handler', 'The runs of handlers, of all sources.'],
-  ['store', 'Store', 'All calls of the store that a delivery makes.'],
+  [
+    'delivery',
+    'Whole delivery',
+    'The time from the request to the response of a webhook delivery.',
+  ],
+  [
+    'handler',
+    'Handler',
+    'How long a handler runs: for deliveries, queued runs, redrives and reconcile runs.',
+  ],
+  ['store', 'Store', 'How long all store calls of one delivery take together.'],
 ];
 
 /** Whether the store is slow or the handler, since when, and which handler. */
@@ -50,7 +58,7 @@ export function TimesSection({ range, versions }: TimesProps) {
       title={`Times, ${PERIODS[range]}`}
       beside={
         <Select
-          label="Event of the times"
+          label="Show the times of"
           value={event}
           options={[
             ['', 'All events'],
@@ -64,8 +72,9 @@ export function TimesSection({ range, versions }: TimesProps) {
     >
       <ErrorBox error={error} />
       <p class="hint">
-        The bars are 95th percentiles of ten minutes.{' '}
-        {event !== '' && 'The store is not measured by event, so its bars are of all events.'}
+        Each bar is the 95th percentile over ten minutes.{' '}
+        {event !== '' &&
+          'Store times are not measured per event, so their chart covers all events.'}
       </p>
       {value && (
         <>
@@ -109,7 +118,7 @@ const EventsTable = ({ events }: { readonly events: readonly EventTimes[] }) => 
     label="Times by event"
     rows={events}
     keyOf={({ eventName }) => eventName}
-    empty="No handler ran in this time."
+    empty="No handler ran in this period."
     columns={[
       {
         name: 'Event',

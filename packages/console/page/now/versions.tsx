@@ -18,7 +18,7 @@ export const marksOf = (
 export const Versions = ({ versions }: { readonly versions: readonly AppVersion[] }) =>
   versions.length === 0 ? null : (
     <p class="hint">
-      Versions of the app, marked in the charts:{' '}
+      App versions, marked in the charts:{' '}
       {versions.map(({ version, since }, index) => (
         <Fragment key={version}>
           {index > 0 && ', '}

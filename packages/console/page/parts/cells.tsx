@@ -122,7 +122,7 @@ export function Ago({ at }: WhenProps) {
 /** The meaning of an outcome, and what to do about it. */
 export function OutcomeWords({ code }: { readonly code: string }) {
   const row = useOutcome(code);
-  if (!row) return <>This outcome is from a newer version.</>;
+  if (!row) return <>This outcome was written by a newer version of the package.</>;
   return (
     <>
       {row.when} <span class="fix">{row.fix}</span>

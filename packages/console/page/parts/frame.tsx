@@ -80,7 +80,10 @@ function SignedOut() {
   const { signIn } = useSession();
   return (
     <div class="banner">
-      <p>Your session has ended, or you may not see this console any more. What you see is old.</p>
+      <p>
+        Your session has ended, or you no longer have access to this console. This page is out of
+        date.
+      </p>
       {signIn === null ? (
         <Button label="Reload" onClick={() => location.reload()} />
       ) : (
@@ -98,14 +101,14 @@ function Lost() {
     <div class="banner">
       <p>
         {navigator.onLine
-          ? 'The receiver does not respond: it is restarting or stopped, or the network between is down.'
+          ? 'The receiver is not responding. It may be restarting or stopped, or the network may be down.'
           : 'This computer is offline.'}{' '}
         {at !== undefined && (
           <>
-            What you see is from <span title={moment(at)}>{timeOfDay(at)}</span>.
+            The page shows data from <span title={moment(at)}>{timeOfDay(at)}</span>.
           </>
         )}{' '}
-        The page tries again by itself.
+        The page keeps trying to reconnect.
       </p>
     </div>
   );
@@ -119,8 +122,8 @@ export function ReadOnlyNote() {
     <p class="read-only">
       <strong>Read-only.</strong>{' '}
       {readOnly
-        ? 'This console was created with readOnly: nothing can be redriven, removed or reconciled here, and personal data stays masked.'
-        : 'You may look, but not redrive, remove, reconcile or show personal data. Ask whoever runs this receiver if you need to.'}
+        ? 'This console was created with readOnly, so nothing can be redriven, removed or reconciled here, and personal data stays masked.'
+        : 'You can view this console, but you cannot redrive, remove, reconcile or show personal data. If you need to, ask the person who runs this receiver.'}
     </p>
   );
 }

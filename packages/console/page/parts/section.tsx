@@ -53,11 +53,12 @@ export const ErrorBox = ({ error }: { readonly error: unknown }) => (
 
 /** Why a view needs a log, and how to get one. */
 export const NoLog = () => (
-  <Empty title="The store of this receiver keeps no log of outcomes">
+  <Empty title="This receiver’s store keeps no outcome log">
     <p>
       Without a log, this page cannot show what other processes did. All stores except Durable
       Objects keep one, and so does <code>memoryStore()</code> for one process, unless the receiver
-      was created with <code>log: false</code>. Health, dead letters and reconcile work without it.
+      was created with <code>log: false</code>. Health, dead letters and reconciling work without
+      it.
     </p>
   </Empty>
 );

@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 /** Hours. A store remembers 24 by default, and the run for real comes a little later. */
 const WINDOWS = [1, 3, 6, 12, 23] as const;
 
-/** Asks the service for its calls, finds the events that never came, and runs them. */
+/** Asks the service for its calls, finds the events that never arrived, and runs them. */
 export function ReconcileView() {
   const { reconcile } = useSession();
   return (
@@ -20,10 +20,10 @@ export function ReconcileView() {
       <div class="view-head">
         <h2>Reconcile</h2>
         <p>
-          While a rule is paused or nothing reaches the receiver, events are lost. A reconcile asks
-          the service for its calls, and finds each <code>call:completed</code> that never arrived.
-          Other events are looked for only if <code>recordings</code> or <code>toEvents</code> of{' '}
-          <code>reconcile</code> add them.
+          While a rule is paused, or no request reaches the receiver, events are lost. A reconcile
+          run asks the service for its calls and finds each <code>call:completed</code> that never
+          arrived. It looks for other events only if the <code>recordings</code> or{' '}
+          <code>toEvents</code> option of <code>reconcile</code> adds them.
         </p>
       </div>
       {reconcile ? <Reconcile /> : <NotConfigured />}
@@ -32,10 +32,11 @@ export function ReconcileView() {
 }
 
 const NotConfigured = () => (
-  <Empty title="This console has no client to reconcile with">
+  <Empty title="Reconciling is not configured">
     <p>
-      Pass a client of <code>@call-webhooks/client</code> to <code>createConsole</code> as{' '}
-      <code>reconcile</code>, so that it can ask the service for its calls.
+      To find missed events, the console has to ask the service for its calls. Pass{' '}
+      <code>{'reconcile: { client }'}</code> to <code>createConsole</code>, with a client of{' '}
+      <code>@call-webhooks/client</code>.
     </p>
   </Empty>
 );
@@ -51,13 +52,16 @@ function Reconcile() {
       <ErrorBox error={error} />
       {canWrite && <Start isRunning={isRunning} />}
       {task ? (
-        <Section title={isRunning ? 'Reconcile in progress' : 'Last reconcile'} id={HEADING}>
+        <Section
+          title={isRunning ? 'Reconcile run in progress' : 'Last reconcile run'}
+          id={HEADING}
+        >
           {/* Above its events, which may be many. */}
           <Run run={task}>{canWrite && <ForReal task={task} />}</Run>
           <TaskTrouble
             task={task}
             tasks={tasks}
-            rest="Run it again: what was handled is not run twice."
+            rest="Start it again. Events that have been handled will not run twice."
           />
           {isRunning && canWrite && (
             <div class="buttons">
@@ -78,8 +82,8 @@ function NeverRan() {
     <Empty title="No run yet">
       <p>
         {canWrite
-          ? 'Begin with a dry run: it says which events were missed, and runs nothing.'
-          : 'Runs that others start appear here.'}{' '}
+          ? 'Start with a dry run. It shows which events were missed, and runs none of them.'
+          : 'Runs that other people start will appear here.'}{' '}
         With <code>startReconciler</code>, the receiver reconciles by itself.
       </p>
     </Empty>
@@ -118,9 +122,9 @@ function Start({ isRunning }: { readonly isRunning: boolean }) {
         />
       </div>
       <p class="hint">
-        A dry run changes nothing. What happened in the last 10 minutes is left alone, since its
-        webhook may still arrive. A window is shortened to what the store knows: one in memory knows
-        nothing from before its process started.
+        A dry run changes nothing. It leaves out the last 10 minutes, because webhooks of these
+        calls may still arrive. It also leaves out times from which the store remembers no events: a
+        store in memory remembers nothing from before its process started.
       </p>
     </Section>
   );
@@ -139,9 +143,9 @@ function ForReal({ task }: { readonly task: ReconcileTask }) {
       content: (
         <p>
           {windowText(task)}
-          {task.tenant !== undefined && ` of tenant ${task.tenant}`}: each event that the store does
-          not know is handled as if it had just arrived, and so is each event that has failed so
-          far. Events that were handled before are left alone.
+          {task.tenant !== undefined && ` of tenant ${task.tenant}`}. Every missed event, and every
+          event that has failed so far, will run as if it had just arrived. Events that have been
+          handled will not run again.
         </p>
       ),
       async run() {

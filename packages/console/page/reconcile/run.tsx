@@ -26,7 +26,7 @@ export function Run({ run, children }: RunProps) {
         {by !== null && ` by ${by}`}. {windowText(run)}
         {run.tenant !== undefined && ` of tenant ${run.tenant}`}.
         {run.askedSince !== undefined &&
-          ' The store knows nothing from before, so earlier calls are left out.'}
+          ' The store remembers no events from before that, so earlier calls are left out.'}
       </p>
       {(state !== 'failed' || counts.seen > 0) && <Totals run={run} />}
       {reasons.length > 0 && (
@@ -47,8 +47,8 @@ export function Run({ run, children }: RunProps) {
 /** Of a run that did not end, what it had done by then. */
 const Totals = ({ run: { state, counts } }: { readonly run: ReconcileTask }) => (
   <p role={state === 'running' ? 'status' : undefined}>
-    {state !== 'done' && state !== 'running' && 'Until then: '}
-    {counted(counts.seen, 'call')} looked at.{' '}
+    {state !== 'done' && state !== 'running' && 'Before it ended: '}
+    {counted(counts.seen, 'call')} checked.{' '}
     {state === 'done' && counts.missed === 0 && 'Nothing was missed.'}{' '}
     {RECONCILE_COUNTS.filter(([name]) => counts[name] > 0).map(([name, words, tone]) => (
       <Badge key={name} tone={tone}>
@@ -74,8 +74,8 @@ function Reason({ reason, tenant }: ReasonProps) {
   if (kind === 'unknown')
     return (
       <p>
-        {events}the reason is unknown. The outcome log does not go back so far, or does not count
-        this tenant or event by its name.
+        {events}the reason is unknown. The outcome log does not go back that far, or it does not
+        count this tenant or event separately.
       </p>
     );
   if (kind === 'silence')
@@ -123,35 +123,37 @@ function Reason({ reason, tenant }: ReasonProps) {
 
 const DURING = {
   rejected:
-    'deliveries arrived at that time that could not be verified with any secret. An action may sign with a secret that is not configured.',
-  failed: 'deliveries failed at that time before the store knew their events.',
+    'deliveries arrived at that time, but none of the configured secrets could verify them. The secret of an action may be missing.',
+  failed: 'deliveries failed at that time before their events could be stored.',
   single:
-    'other events of the same name arrived in the same minutes, so their rule was not paused then. Something in between lost these: look at the proxy and at the conditions of the rule.',
+    'other events with the same name arrived around the same time, so their rule was not paused. Individual deliveries were lost in transit. Check the proxy and the conditions of the rule.',
 } as const;
 
 /** So many missed events in a row are hardly single losses. */
 const MANY = 3;
 
+const PAUSE = 'The service pauses a rule when the last retry of an event fails.';
+
 function pausedText({ missed, failedBefore }: MissReason): string {
   const failed =
     failedBefore > 0
-      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} of it failed since and were not acknowledged later, after which the service pauses a rule.`
+      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} of it failed in that time and ${failedBefore === 1 ? 'was' : 'were'} not acknowledged later. ${PAUSE}`
       : '';
   return missed >= MANY
-    ? `Its rule was probably paused, changed or removed.${failed} Look at it in the service, under Rules.`
-    : `Its rule may have been paused, changed or removed, or these deliveries were lost on the way.${failed} Look at the rule in the service, under Rules.`;
+    ? `Its rule was probably paused, changed or removed.${failed} Check it in the service, under Rules.`
+    : `Its rule may have been paused, changed or removed, or these deliveries were lost in transit.${failed} Check the rule in the service, under Rules.`;
 }
 
 function silenceText({ wasRunning, failedBefore }: MissReason): string {
   const failed =
     failedBefore > 0
-      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} failed in the half hour before and were not acknowledged later, after which the service pauses a rule.`
+      ? ` In the half hour before, ${counted(failedBefore, 'delivery', 'deliveries')} failed and ${failedBefore === 1 ? 'was' : 'were'} not acknowledged later. ${PAUSE}`
       : '';
   if (wasRunning === false)
-    return `No process ran all that time: the receivers were down or restarted.${failed}`;
+    return `No process was running during the whole time, so the receivers were down or were restarted.${failed}`;
   if (wasRunning === true)
-    return `A process ran all that time, so the rule was paused, or nothing reached it.${failed} Look at the rule in the service, under Rules.`;
-  return `The rule may be paused: look at it in the service, under Rules.${failed}`;
+    return `A process was running the whole time, so either the rule was paused, or requests did not reach the receiver.${failed} Check the rule in the service, under Rules.`;
+  return `The rule may be paused. Check it in the service, under Rules.${failed}`;
 }
 
 /** The reason of one event, in a few words. */
@@ -159,9 +161,9 @@ const WHY: Readonly<Record<MissReason['kind'], string>> = {
   silence: 'nothing arrived',
   'event-silence': 'no such event arrived',
   rejected: 'rejected',
-  failed: 'failed before the store knew it',
-  single: 'lost on the way',
-  unknown: 'not known',
+  failed: 'failed before it was stored',
+  single: 'lost in transit',
+  unknown: 'unknown',
 };
 
 /** What was missed comes first, then what failed so far: both run. */

@@ -129,7 +129,7 @@ export class RequestError extends Error {
 }
 
 export const invalid = (problem: string) =>
-  new RequestError('invalid-request', `The request cannot be used: ${problem}.`);
+  new RequestError('invalid-request', `The request is invalid: ${problem}.`);
 
 /**
  * The page. Its files and the API are relative to it, so that it works behind a proxy that changes paths.
@@ -137,7 +137,11 @@ export const invalid = (problem: string) =>
  */
 export function pageAnswer(documentPath: string): Answer {
   const file = PAGE_FILES.get('index.html');
-  if (!file) throw new RequestError('internal', 'The console was built without its page.');
+  if (!file)
+    throw new RequestError(
+      'internal',
+      'The console was built without its page. Reinstall @call-webhooks/console.',
+    );
   return fileAnswer(
     file.type,
     file.text.replace('<head>', () => headFor(documentPath)),

@@ -5,26 +5,26 @@ import { inTime, logFailure, NoAnswerError } from '../store-calls.ts';
 import { RequestError } from './answer.ts';
 import type { ConsoleRequest } from './request.ts';
 
-/** Who uses the console. */
+/** A person who may use the console. */
 export interface Operator {
-  /** For the log lines of what this person does. */
+  /** The name of this person. It appears on the page and in the log lines of their actions; cut to 200 characters. */
   name: string;
   /** Whether this person may redrive, remove, erase, reveal and reconcile; `true` by default. */
   canWrite?: boolean | undefined;
 }
 
-/** Asks for credentials: answered 401, with this value of `WWW-Authenticate`. */
+/** Asks the browser for credentials: the request is answered with 401 and this `WWW-Authenticate` header. */
 export interface Challenge {
   challenge: string;
 }
 
 /**
- * Whether a request may see the console, and who it is. Called for every request, also for the page's
- * files. Anything but `true` or an operator is a refusal, and so is what it throws.
+ * Decides who may use the console. It is called for every request, including those for the page's files, and
+ * has 5,000 ms. Returns `true` or an `Operator` to allow the request. Any other value and any error refuse it.
  */
 export type Authorize<Raw = never> = (request: ConsoleRequest<Raw>) => Decision | Promise<Decision>;
 
-/** What `authorize` answers. */
+/** The result of `authorize`: who may use the console, a challenge, or a refusal. */
 export type Decision = boolean | Operator | Challenge | null | undefined;
 
 /** A person who was let in. */
@@ -48,7 +48,7 @@ export async function operatorOf(
     const asked = Promise.resolve(authorize(request as ConsoleRequest<never>));
     decision = await inTime(asked, AUTHORIZE_MS, 'authorize did not settle');
   } catch (error) {
-    logFailure(logger, 'authorize failed, so nobody is let in', error);
+    logFailure(logger, 'authorize failed, so the request was refused', error);
     if (error instanceof NoAnswerError)
       throw new RequestError('unavailable', 'The access check timed out. Try again.');
     throw refusal();
@@ -64,7 +64,7 @@ export async function operatorOf(
 }
 
 const refusal = (how = {}) =>
-  new RequestError('unauthorized', 'You are not allowed to see this console.', how);
+  new RequestError('unauthorized', 'You do not have access to this console.', how);
 
 const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x20-\x7e]{1,500}$/.test(value);
@@ -73,11 +73,12 @@ const MIN_LENGTH = 16;
 const CHALLENGE: Challenge = { challenge: 'Basic realm="call webhooks", charset="UTF-8"' };
 
 /**
- * An `authorize` that asks for a name and a password, for a console behind TLS without a login of its own.
- * @param passwords by the names of those who may see the console; at least 16 characters each
- * @throws WebhookError `invalid-options` without names, for a name with a colon, and for a password that is
- *   missing or short. During `next build`, where secrets are often not set, the error waits for the first
- *   request.
+ * Creates an `authorize` function that asks for a name and a password (HTTP Basic authentication). Use it
+ * behind TLS, if your app has no login.
+ * @param passwords the password of each person, by name; at least 16 characters each
+ * @throws WebhookError `invalid-options` if there are no names, if a name contains a colon, or if a password
+ *   is missing or too short. During `next build`, where secrets are often not set, the error is thrown at the
+ *   first request instead.
  * @example authorize: basicAuth({ ada: process.env.CONSOLE_PASSWORD })
  */
 export function basicAuth(
@@ -103,11 +104,11 @@ function checkedDigests(passwords: Readonly<Record<string, string | undefined>>)
   const entries = Object.entries(passwords);
   if (entries.length === 0)
     throw wrongPasswords(
-      'expected a name and its password: { ada: process.env.CONSOLE_PASSWORD }.',
+      'expected at least one name with its password: { ada: process.env.CONSOLE_PASSWORD }.',
     );
   if (entries.some(([name]) => name.includes(':')))
     throw wrongPasswords(
-      'a name cannot have a colon, since Basic authentication ends names with one.',
+      'a name cannot contain a colon, because Basic authentication ends the name there.',
     );
   if (entries.some(([, password = '']) => password.length < MIN_LENGTH))
     throw wrongPasswords(

@@ -9,9 +9,9 @@ const MAX_NETWORKS = 5;
 
 /** What a refusal is called in the log. Other errors are mistakes, and say nothing about who asks. */
 const KINDS = {
-  unauthorized: 'that authorize refused',
-  'cross-origin': 'from other origins',
-  'read-only': 'that would change something and may not',
+  unauthorized: 'refused by authorize',
+  'cross-origin': 'from another origin',
+  'read-only': 'without permission to make changes',
 } as const;
 
 /**
@@ -61,7 +61,7 @@ export class RefusalLog {
         ...(networks.length > 0 && { networks }),
         docs: docsUrl('console.md#security'),
       },
-      `call-webhooks: console: requests were refused: ${what.join(', ')}.${from} If you do not know of them, somebody may be trying to get in. Further ones are counted, and logged once a minute.`,
+      `call-webhooks: console: requests were refused: ${what.join(', ')}.${from} If you do not recognize these requests, someone may be trying to gain access. Further refusals are counted and logged once a minute.`,
     );
     this.#timer = setTimeout(() => this.#write(), LINE_MS);
     this.#timer.unref();

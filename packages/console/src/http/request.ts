@@ -59,7 +59,10 @@ export function checkChange({ headers }: ConsoleRequest, origin: string | undefi
   } else if (site === null && hostOf(from) !== headers.get('host')?.toLowerCase())
     throw crossOrigin();
   if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? ''))
-    throw new RequestError('unsupported-type', 'Send application/json.');
+    throw new RequestError(
+      'unsupported-type',
+      'The content type is not supported. Send application/json.',
+    );
 }
 
 /**

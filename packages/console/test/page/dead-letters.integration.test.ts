@@ -29,7 +29,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('link', { name: 'call:completed' }).click();
     const detail = page.getByRole('region', { name: 'Dead letter' });
     await detail.getByText('The handler failed.').waitFor();
-    await detail.getByText('Fix the cause, and redrive the letter.').waitFor();
+    await detail.getByText('Fix the cause, then redrive the dead letter.').waitFor();
     await detail.getByRole('region', { name: 'Body' }).getByText('•••').first().waitFor();
     expect(await page.content()).not.toMatch(/Ida Holm|15550123456/);
     expect(receiver.logged).toEqual([]);
@@ -64,7 +64,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByText('ETIMEDOUT').waitFor();
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('2 handled', { exact: true }).waitFor();
-    await page.getByText('Of the cause “Error: connect ETIMEDOUT 10.0.0.7:443”').waitFor();
+    await page.getByText('Cause: “Error: connect ETIMEDOUT 10.0.0.7:443”').waitFor();
     await shows(page, 4);
     expect(await cause('ETIMEDOUT').count()).toBe(0);
     await page.getByLabel('Search', { exact: true }).fill('CALL-2');
@@ -106,7 +106,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     receiver.tell({ broken: false });
     await redrive.click();
     await page.getByText('1 handled', { exact: true }).waitFor();
-    await detail.getByText('This letter is gone').waitFor();
+    await detail.getByText('This dead letter no longer exists').waitFor();
     await page.getByText('No dead letters').waitFor();
     await page.getByText('by Ada <Ops>').waitFor();
   });
@@ -122,7 +122,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByRole('heading', { name: 'Redrive in progress' }).waitFor();
     await page.getByRole('progressbar').waitFor();
-    await page.getByTitle('A redrive has it.').waitFor(); // the first letter
+    await page.getByTitle('A redrive is running this dead letter.').waitFor(); // the first letter
     const stopped = page.waitForResponse((response) => response.url().endsWith('/redrive/stop'));
     await page.getByRole('button', { name: 'Stop' }).click();
     await stopped;
@@ -204,7 +204,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     const page = await openConsole(chromium, receiver, VIEW, { withoutPolls: true });
     await page.getByRole('button', { name: 'Redrive all' }).click();
     const dialog = page.getByRole('dialog', { name: 'Redrive 1 dead letter?' });
-    await dialog.getByText('It runs again').waitFor();
+    await dialog.getByText('It will run again').waitFor();
     receiver.tell({ broken: false });
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('No dead letters').waitFor();
@@ -220,7 +220,9 @@ describeInChromium('the console: dead letters', (chromium) => {
     await receiver.store.saveCursor?.('console/redrive', JSON.stringify(task));
     const page = await openConsole(chromium, receiver, VIEW);
     await page.getByText('Ended unexpectedly').waitFor();
-    await page.getByText('What was not run yet still waits: redrive it again.').waitFor();
+    await page
+      .getByText('Dead letters that have not run are still here. Redrive them again.')
+      .waitFor();
     await page.getByText('by Bob').waitFor();
     expect(await page.getByRole('heading', { name: 'Redrive in progress' }).count()).toBe(0);
     receiver.tell({ broken: false });
@@ -232,6 +234,6 @@ describeInChromium('the console: dead letters', (chromium) => {
   test('without a store of dead letters, the page says how to have one', async () => {
     const receiver = await start({ withoutDeadLetters: true });
     const page = await openConsole(chromium, receiver, VIEW);
-    await page.getByText('No store of dead letters').waitFor();
+    await page.getByText('No dead-letter store').waitFor();
   });
 });

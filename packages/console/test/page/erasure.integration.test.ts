@@ -21,19 +21,19 @@ describeInChromium('the console: a person is erased', (chromium) => {
     const page = await openConsole(chromium, receiver, '?view=dead-letters', { viewport });
     await hasRows(page, 'Dead letters', 3);
     await page.getByText('The oldest dead letter failed').waitFor();
-    await page.getByText('Dead letters are kept without a limit').waitFor();
+    await page.getByText('Dead letters are kept without a time limit').waitFor();
     const docs = page.getByRole('link', { name: 'How long personal data is kept' });
     expect(await docs.getAttribute('href')).toMatch(/personal-data\.html#how-long-it-is-kept$/);
 
     const requests: string[] = [];
     page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
-    await page.getByLabel('Phone number, e-mail address or name').fill('Ada Lovelace');
+    await page.getByLabel('Phone number, email address or name').fill('Ada Lovelace');
     await page.getByRole('button', { name: 'Search for a person' }).click();
-    await hasRows(page, 'Letters of this person', 2);
-    const erase = page.getByRole('button', { name: 'Erase all of this person …' });
+    await hasRows(page, 'Dead letters of this person', 2);
+    const erase = page.getByRole('button', { name: 'Erase this person’s data …' });
     await erase.click();
-    const dialog = page.getByRole('dialog', { name: 'Erase the dead letters of this person?' });
-    await dialog.getByText('The search has found 2 letters so far.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Erase this person’s data?' });
+    await dialog.getByText('The search has found 2 dead letters so far.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -47,7 +47,7 @@ describeInChromium('the console: a person is erased', (chromium) => {
     await page.getByText('2 erased from the keys', { exact: true }).waitFor();
     await page.getByRole('heading', { name: 'Last erasure' }).waitFor();
     await hasRows(page, 'Dead letters', 1);
-    expect(await page.getByRole('table', { name: 'Letters of this person' }).count()).toBe(0);
+    expect(await page.getByRole('table', { name: 'Dead letters of this person' }).count()).toBe(0);
     expect(receiver.logged.slice(1)).toEqual([
       { action: 'erase', by: 'Ada <Ops>', forgetKeys: true },
     ]);
@@ -62,7 +62,7 @@ describeInChromium('the console: a person is erased', (chromium) => {
     await receiver.deliver({ ...callCompleted(), ...ADA });
     const page = await openConsole(chromium, receiver, '?view=dead-letters');
     await hasRows(page, 'Dead letters', 1);
-    await page.getByText('Dead letters are kept without a limit').waitFor();
+    await page.getByText('Dead letters are kept without a time limit').waitFor();
     expect(await page.getByRole('button', { name: /Search for a person|Erase/ }).count()).toBe(0);
   });
 });

@@ -32,7 +32,7 @@ describeInChromium('the console through a rotation, and with tenants', (chromium
     const secrets = page.getByRole('table', { name: 'Secrets' }).locator('tbody tr');
     const [first, second, third] = [secrets.nth(0), secrets.nth(1), secrets.nth(2)];
     await first.getByText('New id').waitFor();
-    await second.getByText('Earlier ones are listed under calls.').waitFor();
+    await second.getByText('Earlier deliveries are listed under calls.').waitFor();
     await third.getByText('Renamed').waitFor();
     await receiver.deliver(callStarted());
     await second.getByText('In use').waitFor();
@@ -85,7 +85,7 @@ describeInChromium('the console through a rotation, and with tenants', (chromium
       await page.getByText('No dead letters').first().waitFor();
       await page.goto(`${receiver.url}?view=deliveries&call=call-1`);
       await call.getByText('No dead letter', { exact: true }).waitFor();
-      await call.getByText('a redrive cannot run it').waitFor();
+      await call.getByText('so it cannot be redriven').waitFor();
       expect(await call.getByText('waits to be redriven').count()).toBe(0);
       expect(await findings(page)).toEqual([[], false]);
     },

@@ -115,7 +115,7 @@ describeInChromium('what a click has made is in view', (chromium) => {
     const page = await open(receiver, VIEW, width);
     await page.getByLabel('Select call:completed of call-29').check();
     await page.getByLabel('Select call:completed of call-7', { exact: true }).check();
-    const bar = page.getByRole('region', { name: 'Selected letters' });
+    const bar = page.getByRole('region', { name: 'Selected dead letters' });
     await bar.getByText('2 selected').waitFor();
     await seen(bar);
     expect([await axeFindings(page), await overflows(page)]).toEqual([[], false]);
@@ -140,12 +140,12 @@ describeInChromium('what a click has made is in view', (chromium) => {
     const page = await open(receiver, VIEW, width);
     const addresses: string[] = [];
     page.on('request', (request) => addresses.push(request.url()));
-    const field = page.getByLabel('Phone number, e-mail address or name');
+    const field = page.getByLabel('Phone number, email address or name');
     await field.fill('0171 555 0123');
     await field.press('Enter');
-    await seen(page.getByRole('heading', { name: 'Letters of this person' }));
-    await hasRows(page, 'Letters of this person', 3);
-    await page.getByText('3 letters found. The bodies of 3 letters were searched').waitFor();
+    await seen(page.getByRole('heading', { name: 'Dead letters of this person' }));
+    await hasRows(page, 'Dead letters of this person', 3);
+    await page.getByText('3 dead letters found, 3 searched').waitFor();
     expect([await axeFindings(page), await overflows(page)]).toEqual([[], false]);
     await page.locator('a[id^=found-]').first().click();
     await seen(page.getByRole('region', { name: 'Dead letter' }).getByRole('heading').first());
@@ -179,7 +179,9 @@ describeInChromium('what a click has made is in view', (chromium) => {
     await button.click();
     await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('h3:focus', { hasText: /reconcile/i }).waitFor();
-    await seen(page.getByRole('heading', { name: /^(Last reconcile|Reconcile in progress)$/ }));
+    await seen(
+      page.getByRole('heading', { name: /^(Last reconcile run|Reconcile run in progress)$/ }),
+    );
   });
 
   test.each(WIDTHS)('the call of a row far below (%d px)', async (width) => {

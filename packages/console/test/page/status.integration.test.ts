@@ -21,7 +21,7 @@ describeInChromium('the console for somebody on call', (chromium) => {
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('No delivery has arrived in the last 30 days.').waitFor();
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
-    await page.getByText('This does not say whether a rule in the service is paused.').waitFor();
+    await page.getByText('This does not show whether a rule is paused in the service.').waitFor();
     expect(await page.getByText('Ready for deliveries').count()).toBe(0);
     receiver.tell({ broken: true });
     await receiver.deliver(callCompleted());

@@ -8,7 +8,11 @@ describeInChromium('the console, when something is wrong', (chromium) => {
 
   test.each([
     { title: 'option readOnly', input: { readOnly: true }, says: 'created with readOnly' },
-    { title: 'somebody who may only look', input: { canWrite: false }, says: 'You may look' },
+    {
+      title: 'somebody who may only look',
+      input: { canWrite: false },
+      says: 'You can view this console',
+    },
   ])('read-only ($title): nothing that changes anything, and it says so', async (one) => {
     const receiver = await start({
       ...one.input,
@@ -24,7 +28,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     const changing = page.getByRole('button', { name: /redrive|remove|show personal|run|stop/i });
     expect([await changing.count(), await page.getByRole('checkbox').count()]).toEqual([0, 0]);
     await page.getByRole('link', { name: 'Reconcile' }).click();
-    await page.getByText('Runs that others start appear here.').waitFor();
+    await page.getByText('Runs that other people start will appear here.').waitFor();
     expect(await changing.count()).toBe(0);
   });
 
@@ -35,13 +39,15 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     const handled = page.locator('.tile', { hasText: 'Handled' });
     await handled.getByText('1', { exact: true }).waitFor();
     await receiver.stop();
-    await page.getByText('The receiver does not respond: it is restarting or stopped').waitFor();
-    await page.getByText(/What you see is from \d\d:\d\d:\d\d/).waitFor();
+    await page
+      .getByText('The receiver is not responding. It may be restarting or stopped')
+      .waitFor();
+    await page.getByText(/The page shows data from \d\d:\d\d:\d\d/).waitFor();
     await page.locator('.top').getByText('No response').waitFor();
     await handled.getByText('1', { exact: true }).waitFor(); // the last known numbers stay
     await receiver.start();
     await page.locator('.top').getByText('Live').waitFor();
-    expect(await page.getByText('The receiver does not respond').count()).toBe(0);
+    expect(await page.getByText('The receiver is not responding').count()).toBe(0);
     await handled.getByText('1', { exact: true }).waitFor(); // the store has what was before
     receiver.tell({ broken: true });
     await receiver.deliver(callStarted());
@@ -76,7 +82,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     }
     await page.reload();
     await page.getByRole('heading', { name: 'Call webhooks: console' }).waitFor();
-    await page.getByText('You are not allowed to see this console.').waitFor();
+    await page.getByText('You do not have access to this console.').waitFor();
     expect(await page.getByRole('link', { name: 'Sign in' }).count()).toBe(signIn ? 1 : 0);
     receiver.tell({ allowed: true });
     await page.reload();
@@ -93,7 +99,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     await page.getByText('Your session has ended').waitFor();
     await page.unroute('**/api/**');
     await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
-    await page.getByText('The receiver does not respond').waitFor();
+    await page.getByText('The receiver is not responding').waitFor();
   });
 
   test('an error of the API in its own words', async () => {

@@ -31,7 +31,7 @@ describeInChromium('the console: now', (chromium) => {
     await tile('Handled').getByText('60%').waitFor();
     await tile('Duplicates').getByText('20%').waitFor();
     await tile('Rejected').getByText('20%').waitFor();
-    await page.getByText('In the last hour, 2 processes wrote to it.').waitFor();
+    await page.getByText('In the last hour, 2 processes wrote to the store.').waitFor();
     expect(await page.getByRole('table', { name: 'Processes' }).getByText('Active').count()).toBe(
       2,
     );
@@ -77,12 +77,12 @@ describeInChromium('the console: now', (chromium) => {
   test('without a log, it says so and how to get one', async () => {
     const receiver = await start({ withoutLog: true });
     const page = await openConsole(chromium, receiver);
-    await page.getByText('The store of this receiver keeps no log of outcomes').waitFor();
+    await page.getByText('This receiver’s store keeps no outcome log').waitFor();
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await page.goto(`${receiver.url}?view=deliveries&call=call-a`);
     await page.getByText('The event is done.').waitFor();
-    await page.getByText('keeps no log of outcomes').waitFor();
+    await page.getByText('keeps no outcome log').waitFor();
   });
 });
 
@@ -127,7 +127,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     expect(new URL(page.url()).searchParams.get('text')).toBe('CALL-B');
     await page.getByLabel('Event').selectOption('call:started');
     await page.getByText('No delivery matches').waitFor();
-    await page.getByText('4 were looked at').waitFor();
+    await page.getByText('4 searched').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await shows(page, 4);
     await page.getByLabel('Result').selectOption('Failed');
@@ -179,7 +179,9 @@ describeInChromium('the console: deliveries', (chromium) => {
     const call = page.getByRole('region', { name: 'Call' });
     const event = (name: string) => call.locator('.call > li', { hasText: name });
     await event('call:started').getByText('Handled', { exact: true }).waitFor();
-    await event('call:completed').getByText('It failed for good').waitFor();
+    await event('call:completed')
+      .getByText('Its last attempt failed, and its dead letter waits')
+      .waitFor();
     await event('call:completed').getByText('The CRM refused').waitFor();
     await event('call:recording-available').getByText('Nothing known').waitFor();
     await shows(page, 2);
@@ -242,10 +244,10 @@ describeInChromium('the console: reconcile', (chromium) => {
       await page.getByText('No run yet').waitFor();
       await page.getByRole('button', { name: 'Dry run' }).click();
       await page.getByText('3 missed', { exact: true }).waitFor();
-      await page.getByText('the log of outcomes does not go back so far').waitFor();
+      await page.getByText('The outcome log does not go back that far').waitFor();
       const table = page.getByRole('table', { name: 'Reconciled events' });
       expect(await table.getByText('Missed').count()).toBe(3);
-      expect(await table.getByText('not known', { exact: true }).count()).toBe(3);
+      expect(await table.getByText('unknown', { exact: true }).count()).toBe(3);
       expect(receiver.logged).toMatchObject([{ action: 'reconcile', dryRun: true }]);
 
       // Another process shows it, and runs it.
@@ -255,7 +257,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       const dialog = there.getByRole('dialog', { name: 'Run 3 events?' });
       await dialog.getByRole('button', { name: 'Run' }).click();
       await page.getByText('3 run now').waitFor();
-      await page.getByText('the log of outcomes does not go back so far').waitFor();
+      await page.getByText('The outcome log does not go back that far').waitFor();
       await page
         .getByRole('table', { name: 'Reconciled events' })
         .getByRole('link')
@@ -267,7 +269,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       await page.getByRole('link', { name: 'Reconcile' }).click();
       await page.getByRole('button', { name: 'Dry run' }).click();
       await page.getByText('Nothing was missed.').waitFor();
-      await page.getByText('3 known', { exact: true }).waitFor();
+      await page.getByText('3 already known', { exact: true }).waitFor();
       expect(await page.getByRole('button', { name: /^Run \d/ }).count()).toBe(0);
     } finally {
       await simulator.close();
@@ -285,8 +287,8 @@ describeInChromium('the console: reconcile', (chromium) => {
       const old = await start({ service, memoryFor: HOUR, maxAttempts: 2 });
       const page = await openConsole(chromium, old, '?view=reconcile');
       await page.getByRole('button', { name: 'Dry run' }).click();
-      await page.getByText('The store knows nothing from before').waitFor();
-      await page.getByText('1 call looked at.').waitFor();
+      await page.getByText('The store remembers no events from before').waitFor();
+      await page.getByText('1 call checked.').waitFor();
       old.tell({ broken: true });
       await page.getByRole('button', { name: 'Run 1 event …' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click();
@@ -294,11 +296,11 @@ describeInChromium('the console: reconcile', (chromium) => {
       const deliveries = await openConsole(chromium, old, '?view=deliveries');
       await deliveries.getByRole('link', { name: 'handler-failed' }).click();
       const detail = deliveries.getByRole('region', { name: 'Delivery' });
-      await detail.getByText('the next reconcile finds it.').waitFor();
-      await detail.getByText('Fix what the error says.').waitFor();
+      await detail.getByText('The next reconcile run will find it.').waitFor();
+      await detail.getByText('Fix the cause of the error.').waitFor();
       await detail.getByRole('link', { name: 'Show the call' }).click();
       const call = deliveries.getByRole('region', { name: 'Call' });
-      await call.getByText('the next reconcile finds it').waitFor();
+      await call.getByText('The next reconcile run will find it').waitFor();
 
       const young = await openConsole(
         chromium,
@@ -306,7 +308,7 @@ describeInChromium('the console: reconcile', (chromium) => {
         '?view=reconcile',
       );
       await young.getByRole('button', { name: 'Dry run' }).click();
-      await young.getByRole('alert').getByText('There is nothing to look at').waitFor();
+      await young.getByRole('alert').getByText('There is nothing to check').waitFor();
       await young.getByText('No run yet').waitFor();
     } finally {
       await simulator.close();
@@ -320,11 +322,11 @@ describeInChromium('the console: reconcile', (chromium) => {
     const page = await openConsole(chromium, receiver, '?view=reconcile');
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('Failed', { exact: true }).waitFor();
-    const error = page.locator('.form-error', { hasText: 'Run it again' });
+    const error = page.locator('.form-error', { hasText: 'Start it again' });
     expect(await error.textContent()).not.toContain('..');
-    expect(await page.getByText('looked at').count()).toBe(0);
+    expect(await page.getByText('checked.').count()).toBe(0);
     expect(await page.content()).not.toContain('a-token');
     const without = await openConsole(chromium, await start(), '?view=reconcile');
-    await without.getByText('This console has no client to reconcile with').waitFor();
+    await without.getByText('Reconciling is not configured').waitFor();
   });
 });
