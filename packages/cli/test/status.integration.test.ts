@@ -45,7 +45,7 @@ test('in cron: 0 while all is well, 1 before the rule is paused, 3 if nobody can
   const store = `sqlite:${made.file}`;
   const calm = await status(store);
   expect(calm).toMatchObject({ code: 0, stderr: '' });
-  expect(calm.stdout).toContain('All 2 events arrive.');
+  expect(calm.stdout).toContain('All 2 events are arriving.');
 
   isBroken = true;
   await place('12m'); // two retries of both events

@@ -40,7 +40,7 @@ describe('status', () => {
     const { code, stdout, stderr } = await run(['status'], { env: made.env, columns: 80 });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [line, , head, ...rows] = stdout.trim().split('\n');
-    expect(line).toBe('All 2 events arrive.');
+    expect(line).toBe('All 2 events are arriving.');
     expect(head).toMatch(/^event +state +arrived last$/);
     expect(rows).toEqual([
       expect.stringMatching(/^call:completed +arrives +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/),
@@ -141,7 +141,7 @@ describe('status', () => {
     await send(made, CALM);
     const calm = await run(['doctor', '--json'], { env: made.env });
     expect(calm.records()).toContainEqual({
-      ...{ check: 'status', result: 'ok', text: 'All 2 events arrive.' },
+      ...{ check: 'status', result: 'ok', text: 'All 2 events are arriving.' },
     });
   });
 

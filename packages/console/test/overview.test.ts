@@ -199,7 +199,7 @@ describe('the status', () => {
   it('is that of all events, in one line and in full', async () => {
     const { get, log, clock } = open();
     expect((await get<Overview>('/api/overview')).status).toMatchObject({
-      ...{ attention: [], line: 'No delivery has arrived in the last 30 days.' },
+      ...{ attention: [], line: 'No verified delivery has arrived in the last 30 days.' },
     });
     await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed' }], {
       marks: { 'ack//call:completed/blue': NOW },

@@ -44,5 +44,6 @@ export type {
   Status,
   StatusOptions,
   StatusStore,
+  UndecidedRejections,
 } from './status/types.ts';
 export type { StoreRetry } from './store-calls.ts';

@@ -249,12 +249,13 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
 const IF_WRONG = 'If the name is wrong, its status says nothing.';
 
 /** What `status` says, as checks: what is urgent is bad. */
-function statusChecks({ line, attention, unknown }: ToldStatus): Found[] {
+function statusChecks({ line, attention, undecided, unknown }: ToldStatus): Found[] {
   const check = 'status';
-  if (attention.length === 0)
-    return unknown === undefined
-      ? [{ ...ok(plainText(line)), check }]
-      : [{ ...skipped(plainText(unknown)), check }];
+  if (attention.length === 0) {
+    const text = plainText(unknown ?? line);
+    const isKnown = unknown === undefined && undecided.length === 0;
+    return [{ ...(isKnown ? ok : skipped)(text), check }];
+  }
   return attention.map(({ urgent, text, fix }) => ({
     ...(urgent ? bad : warn)(plainText(text), plainText(fix)),
     check,

@@ -88,10 +88,10 @@ async function run(app: App, options: Options): Promise<number> {
 const INDENT = 2;
 
 function linesOf(found: ToldStatus, colors: Colors, columns: number): Text[] {
-  const { attention, events, notes, line } = found;
+  const { attention, undecided, events, notes, line } = found;
   const tone = attention.some(({ urgent }) => urgent)
     ? colors.red
-    : attention.length > 0 || found.unknown !== undefined
+    : attention.length > 0 || undecided.length > 0 || found.unknown !== undefined
       ? colors.yellow
       : colors.green;
   return [

@@ -58,11 +58,11 @@ export function StatusSection({ status }: { readonly status: StatusShown }) {
 const ICONS = { good: 'check', wait: 'clock', bad: 'cross', muted: 'minus' } as const;
 
 /** Green only if everything is known to arrive. */
-function toneOf({ attention, events, unknown }: StatusShown): keyof typeof ICONS {
+function toneOf({ attention, undecided, events, unknown }: StatusShown): keyof typeof ICONS {
   if (attention.some(({ urgent }) => urgent)) return 'bad';
   if (attention.length > 0) return 'wait';
   const allArrive = events.length > 0 && events.every(({ state }) => state === 'arrives');
-  return unknown === undefined && allArrive ? 'good' : 'muted';
+  return unknown === undefined && undecided.length === 0 && allArrive ? 'good' : 'muted';
 }
 
 const STATES: Readonly<Record<EventShown['state'], readonly [string, Tone]>> = {

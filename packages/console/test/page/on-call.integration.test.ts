@@ -57,7 +57,7 @@ describeInChromium('the console through a rotation, and with tenants', (chromium
       await page.getByLabel('Tenant').selectOption('acme');
       await page.waitForURL(/tenant=acme/);
       await page.getByText('The status is that of tenant acme.').waitFor();
-      await status.getByText('call:started of acme arrives.').waitFor();
+      await status.getByText('call:started of acme is arriving.').waitFor();
       expect(await status.getByText('globex').count()).toBe(0);
       expect(await findings(page)).toEqual([[], false]);
       await page.getByLabel('Tenant').selectOption('globex');

@@ -19,7 +19,7 @@ describeInChromium('the console for somebody on call', (chromium) => {
     const receiver = await start({ version: '2.4.1' });
     const page = await openConsole(chromium, receiver, '', { viewport: { width, height: 900 } });
     const status = page.getByRole('region', { name: 'Status' });
-    await status.getByText('No delivery has arrived in the last 30 days.').waitFor();
+    await status.getByText('No verified delivery has arrived in the last 30 days.').waitFor();
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await page.getByText('This does not show whether a rule is paused in the service.').waitFor();
     expect(await page.getByText('Ready for deliveries').count()).toBe(0);

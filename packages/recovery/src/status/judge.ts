@@ -11,7 +11,12 @@ import {
 import { findFailing, findGivenUp, keysOfFailures } from './failing.ts';
 import type { Finding } from './findings.ts';
 import { findReconciled } from './missed.ts';
-import { findRejected, windowsOfRejected } from './rejected.ts';
+import {
+  findRejected,
+  undecidedRejections,
+  windowsOfRejected,
+  type Undecided,
+} from './rejected.ts';
 import {
   findDue,
   findOverdue,
@@ -24,7 +29,7 @@ import { findSlow, windowsOfSlow } from './slow.ts';
 import { findStuck, windowsOfStuck } from './stuck.ts';
 import type { EventStatus, Status } from './types.ts';
 import { shownTime } from './times.ts';
-import { calls, code, inWords } from './words.ts';
+import { calls, code, inWords, undecidedInWords } from './words.ts';
 
 type Gathered = Omit<Evidence, 'states' | 'read'>;
 
@@ -61,11 +66,13 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
   const seen = seenEvents(evidence);
   const past = histories(evidence, seen);
   const findings = findAll(evidence, seen, past);
+  const undecided = undecidedRejections(evidence, seen, findings);
   const attention = findings.sort(byImportance).map((finding) => inWords(finding, at));
   return {
     at: now,
     attention,
-    events: eventsOf(evidence, seen, { findings, past, at }),
+    undecided: undecided.map((one) => undecidedInWords(one, at)),
+    events: eventsOf(evidence, seen, { findings, undecided, past, at }),
     notes: notesOf(evidence),
     ...(timeZone !== undefined && { timeZone }),
   };
@@ -74,6 +81,7 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
 /** What the states of events follow from. */
 interface Judged {
   readonly findings: readonly Finding[];
+  readonly undecided: readonly Undecided[];
   readonly past: Histories;
   readonly at: (time: number) => string;
 }
@@ -159,14 +167,18 @@ function eventsOf(
 function stateOf(
   event: SeenEvent,
   { now, thresholds }: Evidence,
-  { findings, past: { due, periods }, at }: Judged,
+  { findings, undecided, past: { due, periods }, at }: Judged,
 ): Pick<EventStatus, 'state' | 'why'> {
   if (findings.some((finding) => concerns(finding, event))) return { state: 'attention' };
   const related = due.get(eventId(event)) ?? [];
   const early = related.find((one) => (one.early?.waiting ?? 0) > 0);
   if (early?.early) return { state: 'unknown', why: whyEarly(event, early, early.early, at) };
   const isDue = related.some(({ calls }) => calls > 0);
-  if (now - event.arrivedAt <= thresholds.nothingFor && !isDue) return { state: 'arrives' };
+  if (now - event.arrivedAt <= thresholds.nothingFor && !isDue) {
+    const rejected = undecided.find(({ tenant }) => tenant === event.tenant);
+    if (!rejected || event.arrivedAt >= rejected.since) return { state: 'arrives' };
+    return { state: 'unknown', why: WHY.rejected(at(rejected.since)) };
+  }
   if (event.tenant === OTHERS || event.eventName === OTHERS)
     return { state: 'unknown', why: WHY.others };
   if (related.some((one) => !one.early || one.early.waitsFor !== undefined))
@@ -180,6 +192,8 @@ function stateOf(
 const WEEK_MS = 7 * 86_400_000;
 
 const WHY = {
+  rejected: (since: string) =>
+    `Deliveries have failed verification since ${since}, and it has not arrived since. It is too early to tell whether any of them were deliveries of this event.`,
   never: 'No delivery of it has arrived in the last 30 days.',
   others: 'More than 100 tenants or event names are counted together as `*`.',
   short:

@@ -8,6 +8,7 @@ export function statusOfTenant(status: Status, tenant: string | undefined): Stat
   return {
     ...status,
     attention: status.attention.filter(isMeant),
+    undecided: status.undecided.filter(isMeant),
     events: status.events.filter(isMeant),
   };
 }

@@ -30,7 +30,7 @@ interface Rejected {
 /** Minutes that belong together, the oldest first: a retry comes within the pause between two of them. */
 type Run = readonly [Rejected, ...Rejected[]];
 
-type Gathered = Pick<Evidence, 'minutes' | 'thresholds'>;
+type Gathered = Pick<Evidence, 'now' | 'minutes' | 'thresholds'>;
 
 /**
  * Deliveries that could not be verified again and again. A real one is sent again, a single forged one is not;
@@ -51,6 +51,41 @@ export function findRejected(
   return [...found, ...ofUnknownTenants(evidence, unknown, seen.size === 0)];
 }
 
+/** Deliveries that failed verification a few minutes ago, and of which no finding says anything. */
+export interface Undecided {
+  /** Empty without tenants, and for tenants of which no delivery was ever verified. */
+  readonly tenant: string;
+  readonly since: number;
+  readonly count: number;
+  readonly outcome: OutcomeCode;
+}
+
+/** What is too new to be judged, of each tenant, the tenant with the oldest one first. */
+export function undecidedRejections(
+  evidence: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+  findings: readonly Finding[],
+): readonly Undecided[] {
+  const known = new Set([...seen.values()].map(({ tenant }) => tenant));
+  const groupOf = ({ tenant }: Pick<Finding, 'tenant'>) => (known.has(tenant) ? tenant : '');
+  const judged = new Set(findings.filter(({ kind }) => kind === 'rejected').map(groupOf));
+  return [...groupedBy(rejectedMinutes(evidence), groupOf)]
+    .filter(([tenant]) => !judged.has(tenant))
+    .flatMap(([tenant, rejected]) => {
+      const run = recentRun(rejected, evidence);
+      if (!run) return [];
+      const { since, count, outcome } = summary(evidence, run);
+      return { tenant, since, count, outcome };
+    })
+    .sort((one, other) => one.since - other.since);
+}
+
+/** The newest minutes that belong together, if the retry of the last one may still come. */
+function recentRun(rejected: readonly Rejected[], evidence: Gathered): Run | undefined {
+  const run = runsOf(rejected, evidence.thresholds).at(-1);
+  return run && isRecent(endsOf(run)[1], evidence) ? run : undefined;
+}
+
 /** The beginning of each series, for the exact time; and its end, where a delivery may have been verified again. */
 export function windowsOfRejected(
   evidence: Gathered,
@@ -61,8 +96,14 @@ export function windowsOfRejected(
   return [...groupedBy(rejectedMinutes(evidence), ({ tenant }) => tenant)]
     .filter(([tenant]) => tenants.has(tenant))
     .slice(0, MAX_TENANTS)
-    .flatMap(([, rejected]) => repeatedRuns(rejected, thresholds).slice(-MAX_RUNS))
-    .flatMap((run) => [minuteOf(run[0]), endWindow(run, thresholds)]);
+    .flatMap(([, rejected]) => {
+      const runs = repeatedRuns(rejected, thresholds).slice(-MAX_RUNS);
+      const newest = recentRun(rejected, evidence);
+      return [
+        ...runs.flatMap((run) => [minuteOf(run[0]), endWindow(run, thresholds)]),
+        ...(newest ? [minuteOf(newest[0])] : []),
+      ];
+    });
 }
 
 const minuteOf = ({ at }: Rejected): Window => ({ since: at, until: at + MINUTE_MS - 1 });

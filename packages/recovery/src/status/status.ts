@@ -56,7 +56,7 @@ export async function status(options: StatusOptions): Promise<Status> {
   }
 }
 
-const NOTHING = { attention: [], events: [], notes: [] };
+const NOTHING = { attention: [], undecided: [], events: [], notes: [] };
 
 function trouble(what: 'store-down' | 'log-unreadable', error: unknown, at: number): Status {
   const { text } = loggedError(error);

@@ -12,7 +12,7 @@ export interface Attention {
    * - `silent`: an event has stopped arriving.
    * - `rejected`: deliveries could not be verified.
    * - `missed`: a reconcile found events for which no delivery had arrived, or failed events were not sent again.
-   * - `stuck`: deliveries wait in the queue, and no worker runs them.
+   * - `stuck`: deliveries are waiting in the queue, and no worker is running them.
    * - `slow`: deliveries take more than half of the time within which they have to be acknowledged.
    */
   readonly kind: AttentionKind;
@@ -57,7 +57,8 @@ export interface EventStatus {
   /** When the last one was acknowledged, in milliseconds since the epoch. */
   readonly acknowledgedAt?: number | undefined;
   /**
-   * - `arrives`: a delivery arrived in the last 2 hours, and no call lacks the event.
+   * - `arrives`: a delivery arrived in the last 2 hours, no call lacks the event, and it has arrived since the
+   *   rejections that are `undecided` began.
    * - `quiet`: none arrived, which may be normal at this hour.
    * - `attention`: an item of `attention` is about it.
    * - `unknown`: the log cannot tell; `why` says why.
@@ -65,6 +66,22 @@ export interface EventStatus {
   readonly state: 'arrives' | 'quiet' | 'attention' | 'unknown';
   /** With `unknown`, the reason and what is needed: one or more sentences in Markdown. */
   readonly why?: string | undefined;
+}
+
+/**
+ * Deliveries of the last minutes that failed verification, and cannot be judged yet: the service sends a genuine one
+ * again after about 5 minutes, and a forged request is not sent again. After 8 minutes at most, they are an item of
+ * `attention`, or nothing is said about them any more.
+ */
+export interface UndecidedRejections {
+  /** The tenant that they name. Absent without tenants, and if no delivery of that tenant was ever verified. */
+  readonly tenant?: string | undefined;
+  /** When the first one was rejected, in milliseconds since the epoch by the store's clock. */
+  readonly since: number;
+  /** How many were rejected. */
+  readonly count: number;
+  /** What happened, and why it cannot be judged: sentences in Markdown. */
+  readonly text: string;
 }
 
 /** What needs attention, and what is known of each event. */
@@ -76,6 +93,8 @@ export interface Status {
    * `rejected`, `failing`, `stuck`, `missed`, `slow`, and of one kind the oldest first.
    */
   readonly attention: readonly Attention[];
+  /** What is too new to be judged: it needs no attention yet, and is no sign that all is well. */
+  readonly undecided: readonly UndecidedRejections[];
   /** Each event name of each tenant that arrived in the last 30 days, sorted by tenant and name. */
   readonly events: readonly EventStatus[];
   /** What requires no action, such as events without a handler: one sentence in Markdown each. */

@@ -2,8 +2,9 @@ import { OUTCOMES } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
 import type { SeenEvent } from './evidence.ts';
 import type { CommonError, Finding } from './findings.ts';
+import type { Undecided } from './rejected.ts';
 import { shownDuration } from './times.ts';
-import type { Attention } from './types.ts';
+import type { Attention, UndecidedRejections } from './types.ts';
 
 /** What is said about a finding: what happened, and what to do. */
 interface Words {
@@ -32,9 +33,9 @@ const WORDS: {
     { eventName, failures, count, since, lastAt, outcome, most, urgent, isKnown },
     at,
   ) => {
-    const what = eventName === '' ? 'Deliveries fail' : `${code(eventName)} is failing`;
+    const what = eventName === '' ? 'Deliveries are failing' : `${code(eventName)} is failing`;
     const evidence = isKnown
-      ? `${count === 1 ? 'One event' : `${events(count)} fail. The oldest one`} has failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
+      ? `${count === 1 ? 'One event' : `${events(count)} are failing. The oldest one`} has failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
       : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt)}.`;
     const meaning = urgent
       ? 'The service sends an event again about every 5 minutes, a limited number of times, and then pauses the rule.'
@@ -128,10 +129,14 @@ const WORDS: {
 };
 
 /** What most failures have in common. */
-const mostly = (most: CommonError | undefined): string =>
-  most
-    ? ` ${most.count === most.of ? (most.of === 1 ? 'The error is' : 'All of them have the error') : `The most frequent error, ${String(most.count)} of ${String(most.of)}, is`} ${code(most.text)}.`
-    : '';
+function mostly(most: CommonError | undefined): string {
+  if (!most) return '';
+  const { text, count, of } = most;
+  if (of === 1) return ` It failed with ${code(text)}.`;
+  return count === of
+    ? ` Each time, it failed with ${code(text)}.`
+    : ` The most frequent error is ${code(text)} (${String(count)} of ${String(of)} failures).`;
+}
 
 const lastVerified = (
   { eventName, arrivedAt, secretId }: SeenEvent,
@@ -171,6 +176,17 @@ export function inWords(finding: Finding, at: (time: number) => string): Attenti
     ...(hasEnded && { until: finding.lastAt }),
     ...{ count, text, fix, docs: DOCS[kind] },
   };
+}
+
+/** @param at shows a time, in milliseconds since the epoch */
+export function undecidedInWords(
+  { tenant, since, count, outcome }: Undecided,
+  at: (time: number) => string,
+): UndecidedRejections {
+  const of = tenant === '' ? '' : ` of ${tenant}`;
+  const has = count === 1 ? 'has' : 'have';
+  const text = `${deliveries(count)}${of} ${has} failed verification since ${at(since)} (${code(outcome)}). It is too early to tell why: the service sends a genuine delivery again after about 5 minutes.`;
+  return { ...(tenant !== '' && { tenant }), since, count, text };
 }
 
 /** A name in Markdown. */

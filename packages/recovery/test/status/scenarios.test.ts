@@ -260,7 +260,7 @@ describe('a rule that is paused in the first days', () => {
       isGone: ({ event }, time) => event === COMPLETED && time >= pausedAt,
     });
     await model.agenda.runUntil(pausedAt - MINUTE);
-    expect(statusLine(await status({ store: model.store }))).toBe('All 2 events arrive.');
+    expect(statusLine(await status({ store: model.store }))).toBe('All 2 events are arriving.');
     for (let minute = 60; minute <= 240; minute += 15) {
       await model.agenda.runUntil(pausedAt + minute * MINUTE);
       const found = await status({ store: model.store });

@@ -21,14 +21,14 @@ async function storeWith(batch: Partial<OutcomeBatch>, now = NOW) {
 const ack = (eventName: string, tenant = '') => counterName('ack', tenant, eventName, 'secret-1');
 
 describe('a status', () => {
-  it('says that all events arrive, or since when it is quiet', async () => {
+  it('says that all events are arriving, or since when it is quiet', async () => {
     const marks = {
       [ack('call:started')]: NOW - MINUTE,
       [ack('call:completed')]: NOW - HOUR,
       [ack('lead/created')]: NOW - 90 * MINUTE,
     };
     const busy = await status({ store: await storeWith({ marks }) });
-    expect(statusLine(busy)).toBe('All 3 events arrive.');
+    expect(statusLine(busy)).toBe('All 3 events are arriving.');
     expect(busy.events.map(({ eventName, state }) => [eventName, state])).toEqual([
       ['call:completed', 'arrives'],
       ['call:started', 'arrives'],
@@ -40,7 +40,7 @@ describe('a status', () => {
     );
     const one = { [ack('call:completed')]: NOW - HOUR };
     expect(statusLine(await status({ store: await storeWith({ marks: one }) }))).toBe(
-      '`call:completed` arrives.',
+      '`call:completed` is arriving.',
     );
   });
 
@@ -68,7 +68,7 @@ describe('a status', () => {
       },
     ]);
     expect(statusLine(found)).toMatch(
-      /^1 of 3 events arrive; `call:recording-available` has never arrived; `call:completed` of acme arrived last at \d\d:00 /,
+      /^1 of 3 events is arriving; `call:recording-available` has never arrived; `call:completed` of acme arrived last at \d\d:00 /,
     );
     const other = await status({ store: await storeWith({ marks }), expect: ['call:started'] });
     expect(statusLine(other)).toBe('`call:started` of acme arrives.');
@@ -81,7 +81,7 @@ describe('a status', () => {
     expect(statusLine(found)).toBe('Unknown: The store keeps no outcome log.');
     const fresh = await status({ store: memoryStore() });
     expect(fresh.unknown).toBeUndefined();
-    expect(statusLine(fresh)).toBe('No delivery has arrived in the last 30 days.');
+    expect(statusLine(fresh)).toBe('No verified delivery has arrived in the last 30 days.');
   });
 
   it('is that of the store alone if it does not answer, and shows no password', async () => {
@@ -188,6 +188,83 @@ describe('deliveries that cannot be verified', () => {
       { kind: 'rejected', urgent: true, eventName: 'call:completed' },
     ]);
     expect(attention[0]?.fix).toContain(fix);
+  });
+});
+
+describe('rejections of the last minutes', () => {
+  const rejected = (tenant: string, at: number, webhookId = 'w'): OutcomeRow => ({
+    ...{ at, process: 'p', durationMs: 1, source: 'webhook', outcome: 'signature-mismatch' },
+    ...{ webhookId, ...(tenant !== '' && { tenant }) },
+  });
+  const counted = (tenant: string, at: number) => ({
+    [Math.floor(at / MINUTE)]: { [counterName('rejected', 'signature-mismatch', tenant)]: 1 },
+  });
+
+  it('are in the line at once, with their time, and the events that have not arrived since are unknown', async () => {
+    const firstAt = NOW - 2 * MINUTE + 7_001;
+    const marks = {
+      [ack('call:started')]: NOW - MINUTE,
+      [ack('call:completed')]: NOW - 20 * MINUTE,
+    };
+    const failures = [rejected('', firstAt)];
+    const counts = { minutes: counted('', firstAt) };
+    const store = await storeWith({ failures, counts, marks });
+    const found = await status({ store, timeZone: 'UTC' });
+    expect(found.attention).toEqual([]);
+    expect(found.undecided).toEqual([
+      { since: firstAt, count: 1, text: expect.stringContaining('too early to tell why') },
+    ]);
+    expect(found.events).toMatchObject([
+      { eventName: 'call:completed', state: 'unknown' },
+      { eventName: 'call:started', state: 'arrives' },
+    ]);
+    expect(found.events[0]?.why).toContain('have failed verification since 13:58 UTC');
+    expect(statusLine(found)).toMatch(
+      /^1 delivery has failed verification since 13:58 UTC \(`signature-mismatch`\)\. .* 1 of 2 events is arriving; `call:completed` arrived last at 13:40 UTC/,
+    );
+  });
+
+  it('leave a quiet night quiet, and are forgotten once their retry would have arrived', async () => {
+    const at = NOW - 30_000;
+    const marks = { [ack('call:completed')]: NOW - 8 * HOUR };
+    const store = await storeWith({ counts: { minutes: counted('', at) }, marks });
+    const now = await status({ store });
+    expect(now.attention).toEqual([]);
+    expect(statusLine(now)).toMatch(/too early to tell why: .* Quiet since /);
+    const later = await status({ store, now: () => NOW + 9 * MINUTE });
+    expect([later.attention, later.undecided]).toEqual([[], []]);
+    expect(statusLine(later)).toMatch(/^Quiet since /);
+  });
+
+  it('of one tenant leave the events of another one alone, and made-up tenants are one entry', async () => {
+    const at = NOW - MINUTE;
+    const tenants = ['acme', 'made-up-1', 'made-up-2'];
+    const counts = {
+      minutes: {
+        [at / MINUTE]: Object.assign({}, ...tenants.map((one) => counted(one, at)[at / MINUTE])),
+      },
+    };
+    const marks = {
+      [ack('call:completed', 'acme')]: NOW - 9 * MINUTE,
+      [ack('call:completed', 'globex')]: NOW - 9 * MINUTE,
+    };
+    const { undecided, events } = await status({ store: await storeWith({ counts, marks }) });
+    expect(undecided).toMatchObject([{ count: 1, tenant: 'acme' }, { count: 2 }]);
+    expect(undecided[0]?.text).toContain('1 delivery of acme has');
+    expect(undecided[1]).not.toHaveProperty('tenant');
+    expect(events).toMatchObject([
+      { tenant: 'acme', state: 'unknown' },
+      { tenant: 'globex', state: 'arrives' },
+    ]);
+  });
+
+  it('are said once: when they need attention, they are no longer undecided', async () => {
+    const counts = {
+      minutes: { ...counted('', NOW - 6 * MINUTE), ...counted('', NOW - MINUTE) },
+    };
+    const marks = { [ack('call:completed')]: NOW - 20 * MINUTE };
+    const found = await status({ store: await storeWith({ counts, marks }) });
+    expect(found).toMatchObject({ attention: [{ kind: 'rejected' }], undecided: [] });
   });
 });
 
@@ -305,9 +382,9 @@ describe('events that fail', () => {
     const marks = { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE };
     const { attention } = await status({ store: await storeWith({ failures, marks }) });
     expect(attention).toMatchObject([{ kind: 'failing', count: 3, since: NOW - 11 * MINUTE + 7 }]);
-    expect(attention[0]?.text).toContain('3 events fail. The oldest one has failed 3 times');
+    expect(attention[0]?.text).toContain('3 events are failing. The oldest one has failed 3 times');
     expect(attention[0]?.text).toContain(
-      'The most frequent error, 4 of 5, is `Error: connect ECONNREFUSED 10.0.0.5:5432`.',
+      'The most frequent error is `Error: connect ECONNREFUSED 10.0.0.5:5432` (4 of 5 failures).',
     );
   });
 
@@ -380,7 +457,7 @@ describe('what else is told', () => {
     const { attention } = await status({ store: await storeWith({ failures }) });
     expect(attention).toMatchObject([{ kind: 'failing', urgent: true, since: NOW - 10 * MINUTE }]);
     expect(attention[0]?.text).toMatch(
-      /^Deliveries fail \(`overloaded`\)\. 3 deliveries failed .* All of them have the error `overloaded`/,
+      /^Deliveries are failing \(`overloaded`\)\. 3 deliveries failed .* Each time, it failed with `overloaded`/,
     );
     const paused = [30, 16, 1].map(row);
     expect((await status({ store: await storeWith({ failures: paused }) })).attention).toEqual([]);

@@ -23,6 +23,6 @@ test('the sample of docs/status.md says that events arrive', async () => {
     then: 'await report();',
     replace: { "'calls.db'": JSON.stringify(file) },
   });
-  await sample.printed('`call:completed` arrives.');
+  await sample.printed('`call:completed` is arriving.');
   await sample.end();
 }, 60_000);

@@ -10,7 +10,7 @@ test('a rotation that is not deployed is told in time, by the status and the log
   const service = await startService(own);
   await service.pass(120);
   await service.settle();
-  expect(statusLine(await service.status())).toBe('All 3 events arrive.');
+  expect(statusLine(await service.status())).toBe('All 3 events are arriving.');
   expect(service.lines).toEqual([]);
 
   service.of().rotate(COMPLETED);
