@@ -303,6 +303,9 @@ export interface DeadLetterRow extends Omit<
 > {
   /** When the last attempt was signed. */
   signedAt: number;
+  /** When it became a dead letter. */
+  firstFailedAt: number;
+  /** When the last attempt failed; later than that if a redrive failed. */
   failedAt: number;
   /** How many attempts failed, redrives among them. */
   attempts: number;

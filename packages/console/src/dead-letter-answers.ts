@@ -26,10 +26,11 @@ export function rowOf(letter: ListedDeadLetter): DeadLetterRow {
     ...(key !== undefined && { key }),
     attempt: letter.attempt,
     signedAt: letter.timestamp.getTime(),
+    firstFailedAt: (letter.history[0]?.at ?? letter.failedAt).getTime(),
     failedAt: letter.failedAt.getTime(),
     source: letter.source,
     error: shownError(letter.error),
-    attempts: earlierAttempts(letter) + letter.history.length,
+    attempts: Math.max(letter.attempt, earlierAttempts(letter) + letter.history.length),
     ...(claimedUntil && { claimedUntil: claimedUntil.getTime() }),
   };
 }

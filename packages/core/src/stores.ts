@@ -23,6 +23,7 @@ export {
   toFailureJson,
   toRecord,
   withBody,
+  withFailure,
 } from './dead-letters/record.ts';
 export {
   type KeptLetters,

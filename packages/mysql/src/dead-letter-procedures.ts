@@ -11,7 +11,10 @@ export function deadLetterProcedures(prefix: string): Procedure[] {
   const matches = `failed_at >= p_since AND failed_at < p_until AND (p_event IS NULL OR event_name = p_event)
     AND (p_reason IS NULL OR reason = p_reason) AND (p_tenant IS NULL OR tenant = p_tenant)`;
   const columns = `id, letter, failures, IF(token IS NOT NULL AND claimed_until > v_now, claimed_until, NULL)`;
-  const withFailure = `SUBSTRING_INDEX(CONCAT(failures, '\\n', p_failure), '\\n', -p_most)`;
+  // The first one stays.
+  const first = `SUBSTRING_INDEX(failures, '\\n', 1)`;
+  const others = `SUBSTRING(CONCAT(failures, '\\n', p_failure), LENGTH(${first}) + 2)`;
+  const withFailure = `CONCAT(${first}, '\\n', SUBSTRING_INDEX(${others}, '\\n', 1 - p_most))`;
   const free = 'token = NULL, claimed_until = NULL';
   const changed = { variables: 'DECLARE v_changed INT DEFAULT 0;', answer: 'SELECT v_changed > 0' };
 

@@ -227,8 +227,9 @@ export function deadLetterStatements(schema: string) {
   const matches = `failed_at >= ${time('$1')} AND failed_at < ${time('$2')}
   AND ($3::text IS NULL OR event_name = $3::text) AND ($4::text IS NULL OR reason = $4::text)
   AND ($5::text IS NULL OR tenant = $5::text)`;
+  /** The first one stays. */
   const withFailure = (failure: string, max: string) =>
-    `(known.failures || ${failure})[greatest(1, cardinality(known.failures) + 2 - ${max}::int):]`;
+    `known.failures[1:1] || (known.failures[2:] || ${failure})[greatest(1, cardinality(known.failures) + 2 - ${max}::int):]`;
 
   return guarded(schema, {
     /**

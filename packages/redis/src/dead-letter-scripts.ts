@@ -7,16 +7,26 @@
  * has changed.
  */
 
+/** Adds a failure to a list, which keeps the first one and the newest. */
+const ADD_FAILURE = `
+local function add(key, failure, most)
+  redis.call('RPUSH', key, failure)
+  local kept = redis.call('LRANGE', key, 0, -1)
+  if #kept <= tonumber(most) then return end
+  table.remove(kept, 2)
+  redis.call('DEL', key)
+  redis.call('RPUSH', key, unpack(kept))
+end`;
+
 /**
  * KEYS: index, names, letter, failures, claim, body.
  * ARGV: id, time of the failure (ms), reason, tenant and event name, letter, failure, how many failures are kept,
  * body.
  */
-export const PUT = `
+export const PUT = `${ADD_FAILURE}
 redis.call('SET', KEYS[6], ARGV[7])
 redis.call('SET', KEYS[3], ARGV[4])
-redis.call('RPUSH', KEYS[4], ARGV[5])
-redis.call('LTRIM', KEYS[4], -ARGV[6], -1)
+add(KEYS[4], ARGV[5], ARGV[6])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('DEL', KEYS[5])
@@ -86,7 +96,7 @@ try('SET', key, '1', 'PX', 1000)
 try('RPUSH', key, '1')
 try('HSET', key, 'field', '1')
 try('ZADD', key, 0, '1')
-redis.call('LTRIM', key, -1, -1)
+redis.call('LRANGE', key, 0, -1)
 return '='`;
 
 /** KEYS: letter, failures, claim, body. Returns the letter. */
@@ -101,10 +111,9 @@ redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
 return texts(letter, KEYS[2], ARGV[2], redis.call('GET', KEYS[4]))`;
 
 /** KEYS: index, failures, claim. ARGV: token, id, time of the failure (ms), failure, how many are kept. */
-export const FAIL = `
+export const FAIL = `${ADD_FAILURE}
 if redis.call('GET', KEYS[3]) ~= ARGV[1] then return '=0' end
-redis.call('RPUSH', KEYS[2], ARGV[4])
-redis.call('LTRIM', KEYS[2], -ARGV[5], -1)
+add(KEYS[2], ARGV[4], ARGV[5])
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
 redis.call('DEL', KEYS[3])
 return '=1'`;

@@ -6,11 +6,11 @@ import {
   deadLetterPage,
   fromRecord,
   type ListedDeadLetter,
-  MAX_FAILURES,
   option,
   toFailureJson,
   toRecord,
   withBody,
+  withFailure,
 } from '@call-webhooks/core/stores';
 import {
   checkDatabase,
@@ -181,7 +181,7 @@ const keptIn = (row: Row): Kept => ({
 });
 
 const failuresJson = (kept: Kept | undefined, failure: string): string =>
-  JSON.stringify([...(kept?.failures ?? []), failure].slice(-MAX_FAILURES));
+  JSON.stringify(withFailure(kept?.failures ?? [], failure));
 
 function conditions({ since, until, ...query }: CheckedDeadLetterQuery) {
   const { eventName = null, reason = null, tenant = null } = query;

@@ -70,7 +70,7 @@ const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
 const NOT_ONE_OF = 'id NOT IN (SELECT value FROM json_each(?))';
 const DEAD_JOB = `id, attempt, error, failures, due_at AS "failedAt", delivery`;
 const ADD_FAILURE = `failures = json_insert(
-  CASE WHEN json_array_length(failures) >= ${String(MAX_FAILURES)} THEN json_remove(failures, '$[0]')
+  CASE WHEN json_array_length(failures) >= ${String(MAX_FAILURES)} THEN json_remove(failures, '$[1]')
     ELSE coalesce(failures, '[]') END, '$[#]', json(?))`;
 
 /**

@@ -42,7 +42,7 @@ export const sqliteOptionRules = () => ({
  * - `dead_letters`: one with a token is claimed until `claimed_until`.
  * - `jobs.due_at` is when something happens to a job next: an `open` one without a token may be run, one with a
  *   token loses its lease, a `done` one is forgotten. A `dead` job stays. An `open` job has an `error` once it
- *   failed: without a token, it waits for its next attempt. `failures` has the last 50 failed attempts, as JSON.
+ *   failed: without a token, it waits for its next attempt. `failures` has the first failed attempt and the last 49, as JSON.
  *   `crashes` counts the last runs in a row that ended with their process, or without reporting a result. With
  *   `abandon_reason` no handler is run any more. `is_last_run` is 1 for a job that was retried by hand.
  * - The outcome log: `log_rows` has the rows of one kind of one batch: `n` is the number of the batch, `rows` is

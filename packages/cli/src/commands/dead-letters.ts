@@ -131,7 +131,7 @@ const hasTenants = (letters: readonly ListedDeadLetter[]): boolean =>
   letters.some(({ tenant }) => tenant !== undefined);
 
 const columnsOf = (letters: readonly ListedDeadLetter[]): Column[] => [
-  { title: 'failed' },
+  { title: 'failed last' },
   { title: 'id', cut: 'id' },
   ...(hasTenants(letters) ? [{ title: 'tenant' }] : []),
   { title: 'event' },
@@ -218,7 +218,8 @@ function detailLines(colors: Colors, letter: StoredDeadLetter, columns: number):
     ['key', key],
     ['webhook id', webhookId],
     ['attempts', attempt],
-    ['failed', dateTime(letter.failedAt)],
+    ['first failed', letter.history[0] && dateTime(letter.history[0].at)],
+    ['failed last', dateTime(letter.failedAt)],
     ['claimed until', letter.claimedUntil && dateTime(letter.claimedUntil)],
   ];
   const given = known.filter((pair): pair is [string, Printable] => pair[1] !== undefined);

@@ -125,7 +125,8 @@ export const letterView = (letter: ListedDeadLetter) => ({
   callId: letter.callId && shownId(letter.callId),
   tenant: letter.tenant && shownId(letter.tenant),
   attempts: letter.attempt,
-  failedAt: letter.failedAt,
+  firstFailedAt: letter.history[0]?.at,
+  lastFailedAt: letter.failedAt,
   beingRedrivenUntil: letter.claimedUntil,
   untrusted: { error: causeOf(letter) },
 });

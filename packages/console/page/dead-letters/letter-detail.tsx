@@ -140,7 +140,8 @@ interface LetterProps {
 const LetterFacts = ({ letter }: LetterProps) => (
   <Facts
     facts={[
-      ['Failed', moment(letter.failedAt)],
+      ['First failed', moment(letter.firstFailedAt)],
+      ['Failed last', letter.failedAt !== letter.firstFailedAt && moment(letter.failedAt)],
       ['Signed', moment(letter.signedAt)],
       ['Call', letter.callId !== undefined && <CallLink {...letter} />],
       ['Tenant', letter.tenant],

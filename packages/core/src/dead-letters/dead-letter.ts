@@ -33,7 +33,7 @@ export interface DeadLetter {
   key?: string;
   /** The number of attempts that were made. */
   attempt: number;
-  /** The time at which the last attempt failed. */
+  /** When the last attempt failed. A redrive that fails moves it; `history[0].at` of a stored letter stays. */
   failedAt: Date;
   /** Where the delivery of the last attempt came from. */
   source: DeliverySource;
@@ -90,7 +90,10 @@ export interface ListedDeadLetter extends Omit<
   error: string;
   /** The first frames of the last error's stack, redacted. Absent if they are not known. */
   stack?: string;
-  /** Its failures, oldest first; at most the last 50. */
+  /**
+   * Its failures, oldest first: the first one, which made it a dead letter (of a dead job: its first failed run), and
+   * at most the last 49.
+   */
   history: DeadLetterFailure[];
   /** Until when a redrive has it. Absent if it is free. */
   claimedUntil?: Date;

@@ -10,10 +10,10 @@ import {
   deadLetterPage,
   type DeadLetterRecord,
   fromRecord,
-  MAX_FAILURES,
   toFailureJson,
   toRecord,
   withBody,
+  withFailure,
 } from './record.ts';
 
 /** The options of `memoryDeadLetters`. */
@@ -106,7 +106,7 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       const record = await toRecord(letter);
       const known = kept.get(record.id);
       if (!known) checkRoom();
-      const failures = [...(known?.failures ?? []), record.failure].slice(-MAX_FAILURES);
+      const failures = withFailure(known?.failures ?? [], record.failure);
       kept.set(record.id, { ...record, failures });
     },
     async list(query) {
@@ -138,7 +138,7 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       if (!entry) return false;
       entry.claim = undefined;
       if (failure) {
-        entry.failures = [...entry.failures, toFailureJson(failure)].slice(-MAX_FAILURES);
+        entry.failures = withFailure(entry.failures, toFailureJson(failure));
         entry.failedAt = failure.at.getTime();
       }
       return true;

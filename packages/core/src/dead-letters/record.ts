@@ -12,8 +12,17 @@ import type {
   StoredDeadLetter,
 } from './dead-letter.ts';
 
-/** How many failures of a letter are kept. */
+/** How many failures of a letter are kept: the first one, and the newest. */
 export const MAX_FAILURES = 50;
+
+/** The failures with one more. If there are too many, the second one is dropped: the first one tells since when. */
+export function withFailure<Failure>(
+  [first, ...others]: readonly Failure[],
+  failure: Failure,
+): Failure[] {
+  if (first === undefined) return [failure];
+  return [first, ...[...others, failure].slice(1 - MAX_FAILURES)];
+}
 
 /** A dead letter as a database keeps it: in texts that all of them store unchanged. */
 export interface DeadLetterRecord {

@@ -10,8 +10,8 @@ import {
   checkDeadLetterQuery,
   type CheckedDeadLetterQuery,
   deadLetterPage,
-  MAX_FAILURES,
   storableName,
+  withFailure,
 } from '../dead-letters/record.ts';
 import { defined } from '../defined.ts';
 import type { QueuedDelivery } from '../queue.ts';
@@ -22,11 +22,11 @@ export type JobFailure = Readonly<Pick<DeadLetterFailure, 'attempt' | 'error'>> 
   readonly at: number;
 };
 
-/** The failures with one more, as databases can keep it in JSON; at most the last 50. */
+/** The failures with one more, as databases can keep it in JSON; the first one and at most the last 49. */
 export const addFailure = (
   failures: readonly JobFailure[],
   { at, attempt, error }: JobFailure,
-): JobFailure[] => [...failures, { at, attempt, error: storableText(error) }].slice(-MAX_FAILURES);
+): JobFailure[] => withFailure(failures, { at, attempt, error: storableText(error) });
 
 /** A dead job as its engine keeps it. */
 export interface DeadJobRecord {

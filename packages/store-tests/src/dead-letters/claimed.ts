@@ -49,11 +49,15 @@ export function claimed({ it, letters, connections, advance }: DeadLettersTestCo
       error: 'Error: no',
       history: [...before!.history, failure],
     });
-    const { letters: found } = await letters().list({
-      eventName: letter.eventName,
-      since: after(9_000),
-    });
-    expect(found.map((one) => one.id)).toContain(id);
+    // Two facts: since when it is a dead letter, and when it failed last, by which it is listed.
+    const { history, failedAt } = (await letters().get(id))!;
+    expect([history[0]!.at, failedAt]).toEqual([letter.failedAt, failure.at]);
+    const idsOf = async (period: { since?: Date; until?: Date }) => {
+      const page = await letters().list({ eventName: letter.eventName, ...period });
+      return page.letters.map((one) => one.id);
+    };
+    expect(await idsOf({ since: after(9_000) })).toContain(id);
+    expect(await idsOf({ until: after(9_000) })).not.toContain(id);
     expect(await letters().claim(id, claim('third'))).toBeDefined();
   });
 

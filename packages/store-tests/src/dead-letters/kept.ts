@@ -108,7 +108,7 @@ export function kept({ it, letters }: DeadLettersTestContext): void {
     expect(listed.filter((letter) => letter.id === id)).toHaveLength(1);
   });
 
-  it('keeps the last 50 failures of a letter', async () => {
+  it('keeps the first failure of a letter and the last 49', async () => {
     const letter = deadLetter({ eventName: unique('event') });
     for (let attempt = 1; attempt <= 49; attempt++)
       await letters().put({ ...letter, attempt, failedAt: after(attempt) });
@@ -120,9 +120,11 @@ export function kept({ it, letters }: DeadLettersTestContext): void {
       expect(await letters().giveBack(id, token, failure)).toBe(true);
     }
     const { history, attempt, failedAt } = (await letters().get(id))!;
-    expect(history.map((failure) => failure.attempt)).toEqual(
-      Array.from({ length: 50 }, (_, at) => at + 4),
-    );
+    expect(history.map((failure) => failure.attempt)).toEqual([
+      1,
+      ...Array.from({ length: 49 }, (_, at) => at + 5),
+    ]);
+    expect(history[0]!.at).toEqual(after(1));
     expect({ attempt, failedAt }).toEqual({ attempt: 53, failedAt: after(53) });
   });
 
