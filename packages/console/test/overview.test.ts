@@ -102,6 +102,19 @@ describe('counts', () => {
     expect(hour.handlerMs?.p95).toBeLessThan(12);
     expect(hour.lagMs).toBeNull();
   });
+
+  it('have the percentiles of an hour and of 26 hours, as the counts beside them', async () => {
+    const opened = open();
+    const old = { outcome: 'handled', at: NOW - 25 * 60 * MINUTE } as const;
+    const slow = { [`handlerMs/call:started/${durationBucket(9_000)}`]: 5 };
+    await wrote(opened.log, [old], { times: slow });
+    const { hour, day } = await overview(opened);
+    expect([hour.sources.webhook, day.sources.webhook?.total]).toEqual([undefined, 1]);
+    expect([hour.handlerMs, day.handlerMs]).toEqual([
+      null,
+      expect.objectContaining({ p50: expect.any(Number) }),
+    ]);
+  });
 });
 
 describe('secrets', () => {

@@ -112,6 +112,24 @@ describe('closeOnSignal', () => {
     await until(closed(lines));
   });
 
+  it('cuts off requests that do not end, before the process has to end', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    try {
+      const begun = deferred();
+      const { server, url } = await serve(() => begun.resolve());
+      const cutOff = once(get(url), 'error');
+      await begun.promise;
+      const { signal, lines, exit } = onSignal(createTestReceiver().receiver, { server });
+      signal('SIGTERM');
+      await jest.advanceTimersByTimeAsync(9_900);
+      expect(await cutOff).toMatchObject([{ code: 'ECONNRESET' }]);
+      await until(closed(lines));
+      expect(exit).not.toHaveBeenCalled();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('takes the worker of a queue, with the grace of its handlers', async () => {
     const close = jest.fn((_options: object) => Promise.resolve());
     const { signal, lines } = onSignal({ close }, { graceMs: 25_000 });

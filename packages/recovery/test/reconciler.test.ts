@@ -3,7 +3,7 @@ import { createClient, systemClock } from '@call-webhooks/client';
 import { collectingLogger, deferred, serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import { createReceiver, memoryStore } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
-import { reconcile, startReconciler } from '@call-webhooks/recovery';
+import { reconcile, startReconciler, status } from '@call-webhooks/recovery';
 import { startSimulator } from '@call-webhooks/simulator';
 import { start } from './reconciler/start.ts';
 import { manualClock } from './support/manual-clock.ts';
@@ -70,6 +70,24 @@ describe('silence', () => {
     expect(results.at(-1)).toMatchObject({ missed: 0, handled: 1, known: 1 });
     expect(reports).toHaveLength(1);
   });
+});
+
+it('what a run found is told with 20 calls and 20 event names at most, however many there are', async () => {
+  const world = await startWorld();
+  const { simulator, ruleId, receiver, log } = world;
+  simulator.rules.pause(ruleId);
+  const { clock, reports } = await start(world, {
+    dryRun: true,
+    // Each call has an event of its own name.
+    toEvents: ({ _id }) => [{ eventName: `order:${_id}`, eventId: _id }],
+  });
+  await world.place(25);
+  await clock.advance(30);
+  expect(reports.at(-1)?.missed).toBe(25);
+  expect(reports.at(-1)?.callIds).toHaveLength(20);
+  expect(log.entries.at(-1)?.fields['callIds']).toHaveLength(20);
+  const { attention } = await status({ store: receiver.store, now: () => clock.now() });
+  expect(new Set(attention.map(({ eventName }) => eventName)).size).toBe(20);
 });
 
 describe('what a run looks at', () => {
@@ -178,6 +196,23 @@ describe('several processes', () => {
     await world.place(1);
     await clock.advance(30);
     expect(runs).toHaveLength(1);
+  });
+
+  it('go on within a minute after the lease of one that died has run out', async () => {
+    const world = await startWorld();
+    const { clock, results } = await start(world);
+    const next = async () => {
+      const { length } = results;
+      let minutes = 0;
+      for (; results.length === length; minutes++) await clock.advance(1);
+      return minutes;
+    };
+    await next();
+    await clock.advance(14);
+    const key = 'call-webhooks.reconciler.reconcile';
+    const died = { webhookId: 'died', token: 'died', key, replayUntil: clock.now() };
+    await world.receiver.store.admit({ ...died, leaseMs: 3 * MINUTE });
+    expect(await next()).toBeLessThanOrEqual(3 + 1);
   });
 
   it('stop a run whose lease was lost', async () => {
