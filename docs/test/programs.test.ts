@@ -100,6 +100,9 @@ describe('failures', () => {
       ...['handler-failed', 'handler-failed', 'dead-lettered', 'in-dead-letters', 'handled'],
     ]);
     expect(asked.map((url) => url.split('/').at(-1))).toEqual(['bad', 'bad', 'bad', 'good']);
+    // Without an id, its failures could not be counted, and the service would pause the rule.
+    expect((await sender.post('{"eventName":"call:completed"}')).outcome).toBe('handled');
+    expect(asked).toHaveLength(4);
 
     server.close();
     await once(server, 'close');

@@ -23,6 +23,7 @@ const READERS_OWN: Record<string, string> = {
   call: { create(query: { data: { id: string } }): Promise<unknown> };
   $queryRawUnsafe(text: string, ...values: unknown[]): Promise<unknown>;
   $transaction<T>(run: (tx: Prisma) => Promise<T>): Promise<T>;
+  $disconnect(): Promise<void>;
 }
 declare const prisma: Prisma;`,
   workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',

@@ -15,7 +15,7 @@ export const config = {
   metricsPort: Number(process.env.METRICS_PORT ?? 9464),
   version: process.env.APP_VERSION ?? 'development',
   databaseUrl: required('DATABASE_URL'),
-  /** Each webhook action has its own secret, and so has the recording webhook. */
+  /** Each webhook action has its own secret, and so does the recording webhook. */
   secrets: [required('CALL_WEBHOOK_SECRET'), required('RECORDING_WEBHOOK_SECRET')],
   consolePassword: required('CONSOLE_PASSWORD'),
   serviceUrl: required('SERVICE_URL'),

@@ -13,7 +13,11 @@ export function handlersFor(pool: Pool) {
     columns: Columns,
     context: HandlerContext,
   ) {
-    if (!callId) throw new Error('The event has no callId, so its call is unknown.');
+    // To throw would pause the rule: no retry adds the id, and without it the receiver can't count them.
+    if (!callId) {
+      context.log.error('The event has no callId, so its call is unknown.');
+      return;
+    }
     const names = Object.keys(columns);
     const places = names.map((_, index) => `$${index + 2}`);
     const updates = names.map((name) => `${name} = coalesce(excluded.${name}, calls.${name})`);

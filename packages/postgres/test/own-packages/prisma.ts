@@ -17,5 +17,10 @@ export function openPrisma(connectionString: string, schema: string): PrismaClie
   const Client = getPrismaClient(config as GetPrismaClientConfig) as unknown as new (
     options: object,
   ) => PrismaClient;
-  return new Client({ adapter: new PrismaPg({ connectionString }, { schema }) });
+  // As in docs/exactly-once.md, with more time for a busy machine.
+  const adapter = new PrismaPg(
+    { connectionString, connectionTimeoutMillis: 10_000, query_timeout: 10_000 },
+    { schema },
+  );
+  return new Client({ adapter });
 }
