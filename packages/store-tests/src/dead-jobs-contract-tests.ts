@@ -217,7 +217,7 @@ export function deadJobsContractTests(runner: TestRunner, subject: DeadJobsUnder
       }
     });
 
-    it('runs each job once for two operators, and none side by side', async () => {
+    it('runs each job once for two operators, and no job twice at the same time', async () => {
       const { deadJobs, others, runs, broken } = await setup(60, 1);
       broken.clear();
       runs.length = 0;

@@ -1,3 +1,5 @@
+import type { PortHealth } from '@call-webhooks/core';
+
 /**
  * Ways in which a server may refuse what is written while it still answers reads, by their names. Each
  * makes it do so, and resolves with how to undo that.
@@ -21,3 +23,14 @@ export async function whileRefused(
     }
   }
 }
+
+/** What became of a write: a test that fails shows the error, which says why. */
+export const outcomeOf = (write: Promise<unknown>): Promise<string> =>
+  write.then(() => 'accepted', rejects);
+
+/** What `ping` said, by the health of a receiver. */
+export const pingOf = (health: PortHealth | undefined): string =>
+  health?.status === 'down' ? rejects(health.error) : 'resolves';
+
+const rejects = (error: unknown) =>
+  `rejects: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`;

@@ -61,7 +61,7 @@ export function claimed({ it, letters, connections, advance }: DeadLettersTestCo
     expect(await letters().claim(id, claim('third'))).toBeDefined();
   });
 
-  it('fences a claim that ran out, before and after another one came', async () => {
+  it('fences a claim that has expired, before and after another claim', async () => {
     const { id } = await newLetter();
     await letters().claim(id, claim('zombie'));
     await advance(LEASE_MS + 1);
@@ -88,7 +88,7 @@ export function claimed({ it, letters, connections, advance }: DeadLettersTestCo
     expect(await letters().settle(id, 'owner')).toBe(true);
   });
 
-  it('ends the claim on a letter whose event failed anew', async () => {
+  it('ends the claim on a letter whose event has failed again', async () => {
     const { id, letter } = await newLetter();
     await letters().claim(id, claim('owner'));
     await letters().put({ ...letter, failedAt: after(5_000), source: 'redrive' });

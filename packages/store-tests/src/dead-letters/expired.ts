@@ -29,7 +29,7 @@ export function expired({ it, letters, connections, advance }: DeadLettersTestCo
     return { ids, left };
   }
 
-  it('removes expired letters in batches, those that failed longest ago first, and keeps the others', async () => {
+  it('removes expired letters in batches, oldest failure first, and keeps the others', async () => {
     const { ids, left } = await failed(7);
     const total = await letters().count();
     const token = unique('token');
@@ -57,7 +57,7 @@ export function expired({ it, letters, connections, advance }: DeadLettersTestCo
     await advance(LEASE_MS + 1);
   });
 
-  it('lets one process at a time remove expired letters, until it does no more', async () => {
+  it('lets one process at a time remove expired letters, until its turn has expired', async () => {
     const { left } = await failed(4);
     const [one, other] = [unique('token'), unique('token')];
     const by = (token: string, index: number) =>

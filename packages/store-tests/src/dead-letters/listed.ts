@@ -9,7 +9,7 @@ import { after, allLetters, deadLetter, type DeadLettersTestContext } from './un
 export function listed({ it, letters }: DeadLettersTestContext): void {
   const all = (query: DeadLetterQuery) => allLetters(letters(), query);
 
-  it('lists each letter once over many pages, those that failed longest ago first', async () => {
+  it('lists each letter once over many pages, oldest failure first', async () => {
     const eventName = unique('event');
     // Several fail in the same millisecond.
     await Promise.all(
@@ -89,7 +89,7 @@ export function listed({ it, letters }: DeadLettersTestContext): void {
     await expect(letters().list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
   });
 
-  it('takes any time as a limit', async () => {
+  it('accepts any time as a limit', async () => {
     const [first, last] = [new Date(-8.64e15), new Date(8.64e15)];
     const eventName = unique('event');
     await letters().put(deadLetter({ eventName }));

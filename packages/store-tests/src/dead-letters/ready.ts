@@ -1,7 +1,7 @@
 import expect from '../../expect.cjs';
 import { createReceiver, generateSecret, ready } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
-import { whileRefused, type Refusals } from '../refusals.ts';
+import { outcomeOf, pingOf, whileRefused, type Refusals } from '../refusals.ts';
 import { deadLetter, type DeadLettersTestContext } from './under-test.ts';
 
 /** A receiver says whether its dead letters would be kept. It is ready in either case. */
@@ -17,21 +17,26 @@ export function deadLettersAreReady(
       storeTimeout: 5_000,
       logger: collectingLogger(),
     });
-    const state = async () => (await receiver.health()).deadLetter?.status;
+    const found = async (when: string) => ({
+      when,
+      ping: pingOf((await receiver.health()).deadLetter),
+      ready: (await ready(receiver)()).status,
+    });
+    const isWell = (when: string) => ({ when, ping: 'resolves', ready: 200 });
     const count = await letters().count();
-    expect(await state()).not.toBe('down');
+    const before = 'before anything is refused';
+    expect(await found(before)).toEqual(isWell(before));
     if (canRefuse)
       await whileRefused(refusals(), async (name) => {
-        const outcome = await letters()
-          .put(deadLetter())
-          .then(
-            () => 'kept',
-            () => 'refused',
-          );
-        expect([name, outcome, await state()]).toEqual([name, 'refused', 'down']);
-        expect((await ready(receiver)()).status).toBe(200);
+        const during = `during ${name}`;
+        const refused = expect.stringMatching(/^rejects: /);
+        const put = await outcomeOf(letters().put(deadLetter()));
+        // A receiver is ready all the same: only deliveries that fail need dead letters.
+        const expected = { when: during, put: refused, ping: refused, ready: 200 };
+        expect({ ...(await found(during)), put }).toEqual(expected);
       });
-    expect(await state()).not.toBe('down');
+    const after = 'as soon as nothing is refused any more (is there a circuit breaker?)';
+    expect(await found(after)).toEqual(isWell(after));
     expect(await letters().count()).toBe(count); // a check leaves nothing behind
     await receiver.close();
   });

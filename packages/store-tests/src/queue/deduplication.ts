@@ -54,7 +54,7 @@ export function deduplication({ it, open, waitFor }: QueueTestContext): void {
     expect(runs.sort()).toEqual([...calls, marker].sort());
   });
 
-  it('takes keys and event names of any text, and keeps them apart', async () => {
+  it('accepts any keys and event names, and tells them apart', async () => {
     const { queue, startWorker } = await open({ concurrency: 10 });
     const runs: string[] = [];
     await startWorker({
@@ -73,7 +73,7 @@ export function deduplication({ it, open, waitFor }: QueueTestContext): void {
     expect(runs.sort()).toEqual(texts.map((_, index) => `call-${String(index)}`).sort());
   });
 
-  it('does not run a dead event again when a late duplicate comes', async () => {
+  it('does not run a dead event again when a late duplicate arrives', async () => {
     const { queue, startWorker, deadLetters } = await open({ maxRuns: 1 });
     const runs: string[] = [];
     const dead = unique('call');

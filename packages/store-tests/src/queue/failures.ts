@@ -13,7 +13,7 @@ export function failures(
   { it, open, waitFor }: QueueTestContext,
   { keepsReason }: { keepsReason: boolean },
 ): void {
-  it('runs what failed again, and counts the attempts', async () => {
+  it('runs a failed job again, and counts the attempts', async () => {
     const { queue, startWorker, deadLetters } = await open();
     const attempts: number[] = [];
     await startWorker({
@@ -30,7 +30,7 @@ export function failures(
     expect(await deadLetters()).toEqual([]);
   });
 
-  it('hands what failed in its last attempt to deadLetter, and keeps it among its own dead letters', async () => {
+  it('hands a job that fails in its last attempt to deadLetter, and keeps it among its own dead jobs', async () => {
     const { queue, startWorker, deadLetters } = await open();
     const kept: DeadLetter[] = [];
     const logger = collectingLogger();

@@ -62,7 +62,7 @@ export function handOver({ it, open, waitFor }: QueueTestContext): void {
     expect(seen).toEqual([trace, trace]);
   });
 
-  it('keeps every byte, of large bodies and of bodies that are no text', async () => {
+  it('keeps every byte, of large bodies and of bodies that are not text', async () => {
     const { queue, startWorker } = await open();
     const kept: DeadLetter[] = [];
     await startWorker({ deadLetter: (letter) => void kept.push(letter) });

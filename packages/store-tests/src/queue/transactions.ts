@@ -106,7 +106,7 @@ export function transactions({ it, open, waitFor }: QueueTestContext<Effects>): 
     expect(await job.effects()).toBe(0);
   });
 
-  it('refuses what is no transaction, and the client that begins them, and runs the job again', async () => {
+  it('refuses anything that is not a transaction, also the client that begins them, and runs the job again', async () => {
     const errors: unknown[] = [];
     const job = await start(async (effect, { completeIn, attempt }, { transact, client }) => {
       await transact(async ({ tx, write }) => {

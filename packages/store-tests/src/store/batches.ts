@@ -27,7 +27,7 @@ export function batches({ it, store, claim, advance }: StoreTestContext): void {
     );
   });
 
-  it('tells one turn everything that can become of a claim', async () => {
+  it('gives every possible answer to the claims of one turn', async () => {
     const [done, dead, busy, free, replayed] = [event(), event(), event(), event(), event()];
     await admitAll([done, dead, busy, free, replayed]);
     await store().complete(done.key, done.token);
@@ -76,7 +76,7 @@ export function batches({ it, store, claim, advance }: StoreTestContext): void {
     ]);
   });
 
-  it('keeps a turn together with texts that no database stores as they are', async () => {
+  it('keeps a turn together with texts that no database stores unchanged', async () => {
     const odd = ['\0', '\ud800', "'; --", '\u{1f4de}', 'x'.repeat(4_000), '{}', '\\', '"', ','];
     const claims = odd.map((text) =>
       claim(`${unique('event')}${text}`, { webhookId: `${unique('webhook')}${text}` }),

@@ -69,7 +69,7 @@ export function deadLettered({
       expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
     });
 
-  it('fences: a lost lease marks nothing, and an old token cannot touch a dead-lettered event', async () => {
+  it('fences a token that has lost its lease: it cannot mark an event as dead-lettered, or change one that is', async () => {
     const key = unique('event');
     const zombie = claim(key);
     await store().admit(zombie);

@@ -17,7 +17,7 @@ export function events({ it, store, claim, advance }: StoreTestContext): void {
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
   });
 
-  it('counts attempts over releases and over leases that ran out; refusals count nothing', async () => {
+  it('counts attempts across releases and expired leases; a refused claim uses up no attempt', async () => {
     const key = unique('event');
     for (let attempt = 1; attempt <= 8; attempt++) {
       const owner = claim(key);
@@ -31,7 +31,7 @@ export function events({ it, store, claim, advance }: StoreTestContext): void {
     }
   });
 
-  it('fences a zombie: it can not complete, release or extend, before and after a new owner came', async () => {
+  it('fences a process whose lease has expired: it cannot complete, release or extend, before and after another claim is admitted', async () => {
     const key = unique('event');
     const zombie = claim(key);
     await store().admit(zombie);
@@ -50,7 +50,7 @@ export function events({ it, store, claim, advance }: StoreTestContext): void {
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
   });
 
-  it('fences who released, and whoever never held it', async () => {
+  it('fences a token that has released the lease, or has never held it', async () => {
     const key = unique('event');
     const first = claim(key);
     expect(await store().complete(key, first.token)).toBe(false);
@@ -79,7 +79,7 @@ export function events({ it, store, claim, advance }: StoreTestContext): void {
     expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
   });
 
-  it('keeps events apart whose keys are any two texts, lone surrogates and NUL included', async () => {
+  it('tells any two keys apart, including keys with lone surrogates and NUL', async () => {
     const others = [
       '\ud800',
       '\udbff',

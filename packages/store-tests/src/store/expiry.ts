@@ -44,7 +44,7 @@ export function expiry({ it, has, store, claim, advance }: StoreTestContext): vo
     expect(await store().admit(other)).toEqual({ status: 'admitted', attempt: 1 });
   });
 
-  it('lets nobody end or extend a lease that is over', async () => {
+  it('refuses to end or extend a lease that has expired', async () => {
     const key = unique('event');
     const { token } = claim(key);
     await store().admit(claim(key, { token }));
@@ -56,7 +56,7 @@ export function expiry({ it, has, store, claim, advance }: StoreTestContext): vo
   });
 
   if (has('saveCursor'))
-    it('keeps a cursor until somebody saves another one', async () => {
+    it('keeps a cursor until another one is saved', async () => {
       const name = unique('cursor');
       await store().saveCursor!(name, 'here');
       await advance(30 * REMEMBER_EVENTS_MS);

@@ -26,7 +26,7 @@ export function forgotten({ it, store, claim, advance }: StoreTestContext): void
     expect(await store().forget!([])).toBe(0);
   });
 
-  it('leaves an event that runs, and forgets it once its lease has run out', async () => {
+  it('leaves a running event alone, and forgets it once its lease has expired', async () => {
     const { key, token } = await admitted();
     expect(await store().forget!([key])).toBe(0);
     expect(await store().extend(key, token, LEASE_MS)).toBe(true);
@@ -45,7 +45,7 @@ export function forgotten({ it, store, claim, advance }: StoreTestContext): void
     expect((await store().admit(claim(key, { webhookId }))).status).toBe('replayed');
   });
 
-  it('takes every text for a key', async () => {
+  it('accepts any string as a key', async () => {
     for (const key of ['', 'a\0b', '\ud800', "'; --", 'x'.repeat(10_000)])
       expect(await store().forget!([key])).toBe(0);
   });

@@ -12,7 +12,7 @@ export function groups({ it, store, connections, claim, advance }: StoreTestCont
     return [claim(unique('event'), { group }), claim(unique('event'), { group })] as const;
   };
 
-  it('admits one event of a group at a time; who is refused uses up no attempt', async () => {
+  it('admits one event of a group at a time; a refused claim uses up no attempt', async () => {
     const [first, second] = two();
     expect(await store().admit(first)).toEqual(admitted);
     for (let i = 0; i < 5; i++) expect(await store().admit(second)).toEqual(groupBusy);
@@ -27,7 +27,7 @@ export function groups({ it, store, connections, claim, advance }: StoreTestCont
     expect(await store().admit(again)).toEqual({ status: 'admitted', attempt: 2 });
   });
 
-  it('gives who is refused no lease, but remembers its webhook id, for this token', async () => {
+  it('gives a refused claim no lease, but remembers its webhook id with this token', async () => {
     const [first, second] = two();
     for (let i = 0; i < 3; i++) expect(await store().admit(first)).toEqual(admitted);
     expect(await store().admit(second)).toEqual(groupBusy);
@@ -60,7 +60,7 @@ export function groups({ it, store, connections, claim, advance }: StoreTestCont
     expect(await store().admit(third)).toEqual(admitted);
   });
 
-  it('frees a group when its lease runs out, and keeps it while the lease is extended', async () => {
+  it('frees a group when its lease expires, and keeps it while the lease is extended', async () => {
     const [first, second] = two();
     await store().admit(first);
     for (let i = 0; i < 3; i++) {

@@ -69,7 +69,7 @@ export function outcomeCounts(context: StoreTestContext): void {
     }
   });
 
-  it('counts a batch once, however often and wherever it is written', async () => {
+  it('counts a batch once, however often and on whatever connection it is appended', async () => {
     const name = unique('outcome/webhook/once');
     const once = batch({ counts: { minutes: { [minute()]: { [name]: 3 } } } });
     await Promise.all(logs().flatMap((one) => [one.append(once), one.append(once)]));
@@ -78,7 +78,7 @@ export function outcomeCounts(context: StoreTestContext): void {
     expect(await counted(log(), name)).toEqual([3]);
   });
 
-  it('takes odd names', async () => {
+  it('accepts any names of counters and marks', async () => {
     const names = ['__proto__', 'constructor', `'; -- \\ $1 ? "{}[]=%`, 'é\u{1f4de}', 'a b', ''];
     const marked = unique('');
     const counts = Object.fromEntries(names.map((name) => [`secret/${name}${marked}`, 1]));

@@ -78,7 +78,7 @@ export function outcomeLog(context: StoreTestContext): void {
       });
   });
 
-  it('takes the rows of a batch once, however often and wherever it is written', async () => {
+  it('keeps the rows of a batch once, however often and on whatever connection it is appended', async () => {
     const once = batch({ rows: [row()], failures: [failure()] });
     const again = () => ({ ...once, process: writer({ at: now() + 1 }) });
     await Promise.all(logs().flatMap((one) => [one.append(once), one.append(again())]));
@@ -89,7 +89,7 @@ export function outcomeLog(context: StoreTestContext): void {
       expect(idsOf(rows).filter((id) => id === webhookId)).toHaveLength(1);
   });
 
-  it('takes odd texts', async () => {
+  it('accepts any text in a row', async () => {
     const odd = { callId: '__proto__', error: `'; -- \\ $1 ? \0 \ud83d \u2028 "é\u{1f4de}` };
     const at = now();
     const [one, other] = [row({ ...odd, at }), failure({ ...odd, at })];
@@ -120,7 +120,7 @@ export function outcomeLog(context: StoreTestContext): void {
   it('keeps a failure of yesterday through thousands of deliveries', async () => {
     const failed = failure({ at: now() - 24 * HOUR_MS });
     await log().append(batch({ failures: [failed] }));
-    for (let written = 0; written < 2_050; written += 41)
+    for (let written = 0; written < 1_025; written += 41)
       await Promise.all(
         Array.from({ length: 41 }, () => log().append(batch({ rows: [row(), row()] }))),
       );
@@ -132,7 +132,7 @@ export function outcomeLog(context: StoreTestContext): void {
     expect(pages.flat().every(({ outcome }) => outcome === 'handler-failed')).toBe(true);
   });
 
-  it('drops the oldest rows of a kind beyond a number of rows, and none of the other kind', async () => {
+  it('drops the oldest rows of a kind beyond its limit, and none of the other kind', async () => {
     const marked = { row: row(), failure: failure() };
     await log().append(batch({ rows: [marked.row], failures: [marked.failure] }));
     const fill = async (limit: number, more: () => Parameters<typeof batch>[0]) => {
@@ -207,8 +207,9 @@ export function outcomeLog(context: StoreTestContext): void {
     expect(idsOf(found).slice(0, 140)).toEqual(idsOf(lasting).reverse());
   });
 
-  it('forgets rows 50 hours after they were written', async () => {
-    const [gone, lasting] = [failure(), row()];
+  it('forgets rows 50 hours after the store took them, whatever times they name', async () => {
+    // Rows that a process could not write for a long time are kept as long as others.
+    const [gone, lasting] = [failure(), row({ at: now() - LOG_LIMITS.rowsMs * 0.9 })];
     await log().append(batch({ failures: [gone] }));
     await advance(LOG_LIMITS.rowsMs / 2);
     await log().append(batch({ rows: [lasting] }));

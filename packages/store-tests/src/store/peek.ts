@@ -31,7 +31,7 @@ export function peek({ it, has, store, connections, claim, advance }: StoreTestC
     }
   });
 
-  it('takes an event whose lease ran out for failed, one that runs again for running', async () => {
+  it('says that an event has failed once its lease has expired, and is running once it is admitted again', async () => {
     const { key } = await running();
     await advance(LEASE_MS + 1);
     expect(await stateOf(key)).toBe('failed');
@@ -49,7 +49,7 @@ export function peek({ it, has, store, connections, claim, advance }: StoreTestC
       expect(await stateOf(key)).toBe('running');
     });
 
-  it('changes nothing', async () => {
+  it('changes nothing when it peeks', async () => {
     const unknown = unique('event');
     const failed = await running();
     await store().release(failed.key, failed.token);
@@ -60,7 +60,7 @@ export function peek({ it, has, store, connections, claim, advance }: StoreTestC
     expect(await store().complete(leased.key, leased.token)).toBe(true);
   });
 
-  it('takes no key, 500 keys, and keys that no database stores as they are', async () => {
+  it('peeks at no keys, at 500 keys, and at keys that no database stores unchanged', async () => {
     expect(await store().peek!([])).toEqual([]);
     const { key, token } = await running(`${unique('event')}'; -- \\ $1 ?\0\ud800\n{}`);
     await store().complete(key, token);

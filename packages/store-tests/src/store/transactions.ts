@@ -54,7 +54,7 @@ export function transactions(
     expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
   });
 
-  it('fences who lost the lease, released it, or never held it', async () => {
+  it('fences a token that has lost the lease, has released it, or has never held it', async () => {
     const zombie = await admitted();
     await advance(LEASE_MS + 1);
     const owner = claim(zombie.key);
@@ -142,7 +142,7 @@ export function transactions(
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
   });
 
-  it('refuses what is no transaction with the error invalid-options', async () => {
+  it('refuses anything that is not a transaction, with the error invalid-options', async () => {
     for (const tx of [undefined, null, 'BEGIN', {}, { query: 'SELECT 1' }, () => undefined]) {
       const { key, token } = await admitted();
       await expect(completeIn(tx, key, token)).rejects.toMatchObject({ code: 'invalid-options' });

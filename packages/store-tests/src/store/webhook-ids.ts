@@ -11,7 +11,7 @@ export function webhookIds({
   claim,
   advance,
 }: StoreTestContext): void {
-  it('refuses a webhook id that it saw, with or without a key, until replayUntil', async () => {
+  it('refuses a webhook id that it has seen, with or without a key, until replayUntil', async () => {
     for (const key of [undefined, unique('event')]) {
       const first = claim(key);
       const again = () => store().admit({ ...first, token: unique('token') });
@@ -37,7 +37,7 @@ export function webhookIds({
         });
   });
 
-  it('refuses a webhook id that it saw, whatever the event and its group are', async () => {
+  it('refuses a webhook id that it has seen, whatever the event and its group are', async () => {
     for (const first of [
       claim(undefined),
       claim(unique('event')),
@@ -80,7 +80,7 @@ export function webhookIds({
       });
   });
 
-  it('takes the same claim with the same token twice as one: a lost reply', async () => {
+  it('gives the same answer to a claim that is repeated with the same token, as after a lost reply', async () => {
     const keyless = claim(undefined);
     for (let i = 0; i < 2; i++)
       expect(await store().admit(keyless)).toEqual({ status: 'admitted', attempt: 1 });

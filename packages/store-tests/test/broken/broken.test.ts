@@ -15,7 +15,7 @@ import { BROKEN_TRANSACTIONS, openTransactions } from './transactions.ts';
 // The contract tests are tested with subjects that break one promise each.
 
 /** A healthy subject passes all, and each broken one fails with its promise. */
-function shows<Broken extends { wrong: string; promise: string }>(
+function shows<Broken extends { wrong: string; promise: string; says?: string }>(
   name: string,
   broken: readonly Broken[],
   register: (runner: TestRunner, broken?: Broken) => void,
@@ -38,6 +38,7 @@ function shows<Broken extends { wrong: string; promise: string }>(
         );
         const { message = '' } = failures.get(promise) ?? {};
         expect(message.split('\n\n')[0]).toBe(`Broken promise: ${promise}`);
+        expect(message).toContain(one.says ?? '');
       },
     );
   });

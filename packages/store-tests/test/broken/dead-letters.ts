@@ -5,6 +5,8 @@ import type { OpenedDeadLetters } from '../../src/index.ts';
 export interface BrokenDeadLetters {
   wrong: string;
   promise: string;
+  /** What else the error says, to tell an author where to look. */
+  says?: string;
   breaks(healthy: DeadLetters): Partial<DeadLetters>;
 }
 
@@ -72,12 +74,12 @@ export const BROKEN_DEAD_LETTERS: readonly BrokenDeadLetters[] = [
   },
   {
     wrong: 'lists the first page again and again',
-    promise: 'lists each letter once over many pages, those that failed longest ago first',
+    promise: 'lists each letter once over many pages, oldest failure first',
     breaks: (healthy) => ({ list: (query) => healthy.list({ ...query, cursor: undefined }) }),
   },
   {
     wrong: 'lists what failed last first',
-    promise: 'lists each letter once over many pages, those that failed longest ago first',
+    promise: 'lists each letter once over many pages, oldest failure first',
     breaks: (healthy) => ({
       async list(query) {
         const page = await healthy.list(query);
@@ -107,7 +109,7 @@ export const BROKEN_DEAD_LETTERS: readonly BrokenDeadLetters[] = [
   },
   {
     wrong: 'lets a redrive settle a letter that it has lost',
-    promise: 'fences a claim that ran out, before and after another one came',
+    promise: 'fences a claim that has expired, before and after another claim',
     breaks: (healthy) => ({
       settle: async (id, token) => (await healthy.settle(id, token)) || healthy.remove(id),
     }),
@@ -120,6 +122,7 @@ export const BROKEN_DEAD_LETTERS: readonly BrokenDeadLetters[] = [
   {
     wrong: 'says that it is well while it can be read',
     promise: 'says that it is down while it would refuse a letter',
+    says: '"when": "during a full disk"',
     breaks: () => ({ ping: async () => 'pong' }),
   },
   {

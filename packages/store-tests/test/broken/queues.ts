@@ -27,7 +27,7 @@ const withDelivery = (
 export const BROKEN_QUEUES: readonly BrokenQueue[] = [
   {
     wrong: 'keeps a body as text',
-    promise: 'keeps every byte, of large bodies and of bodies that are no text',
+    promise: 'keeps every byte, of large bodies and of bodies that are not text',
     breaks: (healthy) =>
       withDelivery(healthy, (delivery) => {
         const text = Buffer.from(delivery.body, 'base64').toString();
@@ -63,7 +63,7 @@ export const BROKEN_QUEUES: readonly BrokenQueue[] = [
   {
     wrong: 'keeps no dead jobs',
     promise:
-      'hands what failed in its last attempt to deadLetter, and keeps it among its own dead letters',
+      'hands a job that fails in its last attempt to deadLetter, and keeps it among its own dead jobs',
     breaks: () => ({ deadLetters: async () => [] }),
   },
 ];

@@ -11,6 +11,8 @@ export interface BrokenStore {
   wrong: string;
   /** The test that says so, which is the promise. */
   promise: string;
+  /** What else the error says, to tell an author where to look. */
+  says?: string;
   /** Changes the opened healthy store. */
   breaks(healthy: HealthyStore): Breakage;
 }
@@ -124,7 +126,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     wrong: 'completes an event for any token',
     promise:
-      'fences a zombie: it can not complete, release or extend, before and after a new owner came',
+      'fences a process whose lease has expired: it cannot complete, release or extend, before and after another claim is admitted',
     breaks({ store }) {
       const { admit, of } = owners(store);
       return { admit, complete: (key, _token, mark) => store.complete(key, of(key), mark) };
@@ -132,7 +134,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'releases an event for any token',
-    promise: 'fences who released, and whoever never held it',
+    promise: 'fences a token that has released the lease, or has never held it',
     breaks({ store }) {
       const { admit, of } = owners(store);
       return { admit, release: (key) => store.release(key, of(key)) };
@@ -140,20 +142,20 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'does not remember webhook ids',
-    promise: 'refuses a webhook id that it saw, with or without a key, until replayUntil',
+    promise: 'refuses a webhook id that it has seen, with or without a key, until replayUntil',
     breaks({ store, claims }) {
       return withClaim(store, (claim) => ({ ...claim, webhookId: `new-${String(claims())}` }));
     },
   },
   {
     wrong: 'remembers webhook ids for a minute',
-    promise: 'refuses a webhook id that it saw, with or without a key, until replayUntil',
+    promise: 'refuses a webhook id that it has seen, with or without a key, until replayUntil',
     breaks: ({ store, now }) =>
       withClaim(store, (claim) => ({ ...claim, replayUntil: now() + 60_000 })),
   },
   {
     wrong: 'remembers a webhook id once',
-    promise: 'refuses a webhook id that it saw, with or without a key, until replayUntil',
+    promise: 'refuses a webhook id that it has seen, with or without a key, until replayUntil',
     breaks({ store, now }) {
       const first = new Map<string, number>();
       return withClaim(store, (claim) => {
@@ -165,7 +167,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'remembers a webhook id only together with its event',
-    promise: 'refuses a webhook id that it saw, whatever the event and its group are',
+    promise: 'refuses a webhook id that it has seen, whatever the event and its group are',
     breaks: ({ store }) =>
       withClaim(store, (claim) => ({
         ...claim,
@@ -174,7 +176,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'takes a repeated claim for a replay',
-    promise: 'takes the same claim with the same token twice as one: a lost reply',
+    promise:
+      'gives the same answer to a claim that is repeated with the same token, as after a lost reply',
     breaks({ store }) {
       const tokens = new Set<string>();
       return {
@@ -204,7 +207,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'takes leases that never end',
-    promise: 'counts attempts over releases and over leases that ran out; refusals count nothing',
+    promise:
+      'counts attempts across releases and expired leases; a refused claim uses up no attempt',
     breaks: ({ store }) => withClaim(store, (claim) => ({ ...claim, leaseMs: 365 * DAY })),
   },
   {
@@ -219,7 +223,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'forgets the attempts of an event that was released',
-    promise: 'counts attempts over releases and over leases that ran out; refusals count nothing',
+    promise:
+      'counts attempts across releases and expired leases; a refused claim uses up no attempt',
     breaks: ({ store }) => ({
       async admit(claim) {
         const admission = await store.admit(claim);
@@ -229,7 +234,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'ignores groups',
-    promise: 'admits one event of a group at a time; who is refused uses up no attempt',
+    promise: 'admits one event of a group at a time; a refused claim uses up no attempt',
     breaks: ({ store }) => withClaim(store, ({ group: _group, ...claim }) => claim),
   },
   {
@@ -260,6 +265,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     wrong: 'never deletes anything',
     promise: 'deletes what it has forgotten, so that it does not grow without end',
+    says: 'Each round left 250, and all of it had expired',
     breaks: ({ claims }) => ({ size: async () => claims() }),
   },
   {
@@ -269,7 +275,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'stores keys as MySQL compares texts by default: without case, and up to 255 characters',
-    promise: 'keeps events apart whose keys are any two texts, lone surrogates and NUL included',
+    promise: 'tells any two keys apart, including keys with lone surrogates and NUL',
     breaks: ({ store }) =>
       withClaim(store, ({ key, ...claim }) =>
         key === undefined ? claim : { ...claim, key: key.slice(0, 255).toLowerCase() },
@@ -283,8 +289,24 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'is healthy while it can read',
-    promise: 'is not ready while it answers, but would refuse a claim',
+    promise: 'is not ready while it still answers reads but would refuse a claim',
+    says: '"when": "during a full disk"',
     breaks: () => ({ ping: async () => 'pong' }),
+  },
+  {
+    wrong: 'refuses claims for a while after an outage, as a circuit breaker does',
+    promise: 'is not ready while it still answers reads but would refuse a claim',
+    says: '"claim": "rejects: Error: The circuit is open."',
+    breaks({ store, refuses }) {
+      let isOpen = false;
+      return {
+        async admit(claim) {
+          isOpen ||= refuses();
+          if (isOpen) throw new Error('The circuit is open.');
+          return store.admit(claim);
+        },
+      };
+    },
   },
   {
     wrong: 'does not look at the version of its tables',
@@ -298,7 +320,8 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
   {
     wrong: 'calls an event running whose process died',
-    promise: 'takes an event whose lease ran out for failed, one that runs again for running',
+    promise:
+      'says that an event has failed once its lease has expired, and is running once it is admitted again',
     breaks: ({ store }) => ({
       peek: async (keys) =>
         (await store.peek(keys)).map((state) => (state === 'failed' ? 'running' : state)),

@@ -115,7 +115,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransactions[] = [
   },
   {
     wrong: 'completes for whoever has lost the lease',
-    promise: 'fences who lost the lease, released it, or never held it',
+    promise: 'fences a token that has lost the lease, has released it, or has never held it',
     breaks:
       ({ completeIn }) =>
       async (tx, key, token) =>
@@ -123,7 +123,7 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransactions[] = [
   },
   {
     wrong: 'takes anything for a transaction',
-    promise: 'refuses what is no transaction with the error invalid-options',
+    promise: 'refuses anything that is not a transaction, with the error invalid-options',
     breaks:
       ({ completeIn }) =>
       (tx, key, token) =>

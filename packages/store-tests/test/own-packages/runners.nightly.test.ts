@@ -85,7 +85,9 @@ describe.each(Object.entries(RUNNERS))('the tests in %s', (name, { module, confi
       expect(results(passed, suite)).toBeGreaterThan(15);
     }
     expect(results(failed, 'a store that releases for anybody')).toBeGreaterThan(0);
-    expect(output).toContain('Broken promise: fences who released, and whoever never held it');
+    expect(output).toContain(
+      'Broken promise: fences a token that has released the lease, or has never held it',
+    );
     expect(code).toBe(1);
   });
 });
