@@ -114,13 +114,14 @@ return '='`;
  */
 const READ = `
 ${NOW}
-local since = math.max(ARGV[3], now - ${String(LOG_LIMITS.rowsMs)})
+local since, oldest = tonumber(ARGV[3]), now - ${String(LOG_LIMITS.rowsMs)}
 local found, from, scanned = {'='}, ARGV[1], 0
 repeat
   local entries = redis.call('XREVRANGE', KEYS[1], from, '-', 'COUNT', 200)
   for _, entry in ipairs(entries) do
     local id, of = entry[1], entry[2]
-    if tonumber(string.match(id, '%d+')) + ${String(SAME_CLOCK_MS)} < since then return found end
+    local taken = tonumber(string.match(id, '%d+'))
+    if taken < oldest or taken + ${String(SAME_CLOCK_MS)} < since then return found end
     if of[8] + 0 >= since and of[6] + 0 <= tonumber(ARGV[4]) then
       found[#found + 1] = '=' .. id
       found[#found + 1] = '=' .. of[10]
