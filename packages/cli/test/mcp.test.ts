@@ -89,6 +89,7 @@ describe('mcp', () => {
     simulator.calls.end(missed._id);
     expect((await ask('reconcile_dry_run', { since: '1h', until: '0s' })).answer).toMatchObject({
       ...{ seen: 2, missed: 1, inDeadLetters: 1 },
+      reasons: [{ missed: 1, kind: like(/^[a-z-]+$/), text: like(/^[A-Z].*\.$/) }],
       events: [{ eventName: 'call:completed', callId: missed._id }],
     });
     for (const { _id } of simulator.rules.list()) simulator.rules.resume(_id);

@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
+import { counterName } from '@call-webhooks/core/stores';
+import { sqliteStore } from '@call-webhooks/sqlite';
+import Database from 'libsql';
 import { closing, receiverProcess, setup } from './support/missed-calls.ts';
 import { receiver as otherServer } from './support/receiver.ts';
 import { run, start } from './support/run.ts';
@@ -20,7 +23,8 @@ test('sends the missed events to a receiver in another process, which runs each 
     ...{ type: 'result', dryRun: true, seen: 30, missed: 25, handled: 0, known: 5, failed: 0 },
     ...{ inDeadLetters: 0, ignored: 0, skipped: 0 },
   });
-  expect(looked.records()).toHaveLength(31);
+  expect(looked.records()).toHaveLength(32);
+  expect(looked.records().at(-2)).toMatchObject({ type: 'reason', kind: 'unknown', missed: 25 });
   const people = await run([...reconcile, '--dry-run', ...store], { env });
   expect(people.stdout.match(/^call:completed {2}/gm)).toHaveLength(25);
   expect(receiver.runs).toHaveLength(5);
@@ -44,6 +48,45 @@ test('sends the missed events to a receiver in another process, which runs each 
   await simulator.clock.runUntilIdle();
   expect(receiver.runs).toHaveLength(30);
 });
+
+test.each([
+  ['its rule was paused', [], 'event-silence', 'was probably paused, changed or removed'],
+  ['they were lost', [0, 1], 'single', 'deliveries were lost in transit'],
+])(
+  'a dry run says why events were missed, by the log of the store: %s',
+  async (_why, ownAt, kind, text) => {
+    const { simulator, env, file, reconcile } = await setup({ missed: 5 });
+    const db = new Database(file);
+    closing.push(() => db.close());
+    // What the log of a receiver has of the other events at that time, and of this one.
+    const endedAt = simulator.clock.now() - 100_000;
+    const minute = Math.floor(endedAt / 60_000);
+    const arrived = (name: string) => counterName('outcome', 'webhook', 'handled', name);
+    const started = Object.fromEntries(
+      [-1, 0, 1, 2, 3].map((after) => [minute + after, { [arrived('call:started')]: 1 }]),
+    );
+    const period = Math.floor(minute / 10);
+    const own = [-12, ...ownAt].map((after) => [period + after, { 'call:completed/': 1 }]);
+    await sqliteStore(db).log?.append({
+      ...{ id: 'batch', rows: [], failures: [], marks: {} },
+      counts: { minutes: started, arrivals: Object.fromEntries(own) as never },
+      process: {
+        ...{ id: 'p', host: 'h', pid: 1, inFlight: 0 },
+        ...{ startedAt: endedAt - 86_400_000, at: Date.now() },
+      },
+    });
+    const looksUp = [...reconcile, '--dry-run', '--store', `sqlite:${file}`];
+    const people = await run(looksUp, { env });
+    expect(people.code).toBe(1);
+    expect(people.stdout.replaceAll(/\s+/g, ' ')).toContain(text);
+    const { stdout, records } = await run([...looksUp, '--json'], { env });
+    expect(stdout).not.toBe('');
+    expect(records().at(-2)).toMatchObject({
+      ...{ type: 'reason', kind, missed: 5, eventName: 'call:completed' },
+      text: expect.stringContaining(text) as unknown,
+    });
+  },
+);
 
 test('a service that is down is not taken for a store that is', async () => {
   const { env, file, reconcile } = await setup({ handled: 1 });
@@ -97,7 +140,7 @@ test('when the receiver dies in between, it stops, and runs the rest with the ne
   await waitFor(() => receiver.runs.length >= 10);
   await receiver.stop();
   expect(await program.code).toBe(3);
-  expect(program.stderr()).toContain('Nothing listens');
+  expect(program.stderr()).toContain('Nothing is listening');
   expect(program.stderr()).toContain('run the command again');
   const next = await receiverProcess(file);
   await new Promise((resolve) => setTimeout(resolve, 1_100)); // the leases of the dead process

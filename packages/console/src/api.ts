@@ -258,10 +258,9 @@ export class Api {
       );
     const { waitMs: wait = 0, ...asked } = checked(REQUESTS.reconcile, body);
     const by = operator.name;
-    const readers = { overview: this.#overview, deliveries: this.#deliveries };
     const content = newReconcile(asked, await this.#reconcile.read(), settings);
     const done = await this.#reconcile.start(by, content, (task, signal) =>
-      runReconcile(task, signal, { ...settings, reconcile }, readers),
+      runReconcile(task, signal, { ...settings, reconcile }),
     );
     this.#log({ action: 'reconcile', by, dryRun: asked.dryRun });
     await waitAtMost(wait, done.ended);

@@ -38,11 +38,6 @@ const KNOWN_MS = 60_000;
 const FAILURES_MS = 26 * 3_600_000;
 const MAX_EVENTS = 20;
 
-/** The event is done, or waits where nothing loses it. */
-const ACKNOWLEDGED: ReadonlySet<string> = new Set([
-  ...['handled', 'duplicate', 'queued', 'dead-lettered', 'in-dead-letters'],
-]);
-
 /** What the id of a dead letter is made of. */
 interface LetterKey {
   key?: string | undefined;
@@ -168,25 +163,6 @@ export class DeliveryReader {
         return isOwn && row.attempt === 1;
       });
     return rows;
-  }
-
-  /**
-   * How many failures were of events that were acknowledged later, as far as the log has them: of each minute
-   * (`29770560`), and of each minute and event name (`29770560 call:completed`).
-   */
-  async settledFailures(): Promise<Map<string, number>> {
-    const acknowledged = new Set<string>();
-    const settled = new Map<string, number>();
-    await this.#search(undefined, ({ source, late, key, outcome, result, at, eventName = '' }) => {
-      if (source !== 'webhook' || late || key === undefined) return false;
-      const minute = String(Math.floor(at / 60_000));
-      if (ACKNOWLEDGED.has(outcome)) acknowledged.add(key);
-      else if (result === 'failed' && acknowledged.has(key))
-        for (const of of [minute, `${minute} ${eventName}`])
-          settled.set(of, (settled.get(of) ?? 0) + 1);
-      return false;
-    });
-    return settled;
   }
 
   /**

@@ -63,7 +63,7 @@ export class OverviewReader {
     if (!log) return { now, status, health, log: null };
     try {
       const [minutes, times, processes, { marks }] = await askStore(logger, 'log of outcomes', () =>
-        Promise.all([this.counts(log, now), timesOf(log, now), log.processes(), log.marks()]),
+        Promise.all([this.#counts(log, now), timesOf(log, now), log.processes(), log.marks()]),
       );
       const configured = health.secretIds;
       return {
@@ -83,7 +83,7 @@ export class OverviewReader {
   }
 
   /** The counters of 26 hours. */
-  async counts(log: OutcomeLog, now: number): Promise<Minutes> {
+  async #counts(log: OutcomeLog, now: number): Promise<Minutes> {
     const last = Math.floor(now / MINUTE) + 1; // another process's clock may be ahead
     if (!this.#whole || Math.abs(now - this.#whole.at) >= REREAD_MS) {
       const minutes = log.counts('minutes', last - KEPT, last);

@@ -1,12 +1,9 @@
 import { withRedactedIds } from '@call-webhooks/core/internal';
 import { reconcile, type ReconciledEvent, SETTLE_FOR_MS } from '@call-webhooks/recovery';
-import { nothingReconciled } from '@call-webhooks/recovery/internal';
+import { explainMissed, type MissedAt, nothingReconciled } from '@call-webhooks/recovery/internal';
 import type { ReconcileTask } from './api-types.ts';
-import type { DeliveryReader } from './deliveries.ts';
 import { invalid, RequestError } from './http/answer.ts';
 import type { ConsoleReconcile, ConsoleSettings } from './options.ts';
-import { arrivalsOf, missReasons, type MissedAt } from './miss-reasons.ts';
-import type { OverviewReader } from './overview.ts';
 import type { ReconcileRequest } from './requests.ts';
 
 const MAX_TO_RUN = 200;
@@ -58,7 +55,6 @@ export async function runReconcile(
   task: ReconcileTask,
   signal: AbortSignal,
   settings: ConsoleSettings & { reconcile: ConsoleReconcile },
-  { overview, deliveries }: { overview: OverviewReader; deliveries: DeliveryReader },
 ): Promise<void> {
   const { dryRun } = task;
   const { receiver, clock } = settings;
@@ -93,14 +89,8 @@ export async function runReconcile(
   });
   const { log } = receiver.store;
   if (dryRun && log && missed.length > 0) {
-    const [minutes, arrivals, processes, settled] = await Promise.all([
-      overview.counts(log, clock.now()),
-      arrivalsOf(log, clock.now()),
-      log.processes(),
-      deliveries.settledFailures(),
-    ]);
-    const logged = { minutes, arrivals, processes, settled };
-    const reasonOf = missReasons(missed, task.tenant, logged);
+    const { tenant } = task;
+    const reasonOf = await explainMissed(log, missed, { tenant, now: clock.now() });
     missed.sort((one, other) => one.at - other.at);
     task.reasons = [...new Set(missed.map(reasonOf))];
     for (const event of task.events) {

@@ -1,6 +1,9 @@
 import type { OutcomeCode } from '@call-webhooks/core';
 import type { EventState } from '@call-webhooks/core/stores';
 import type { EraseResult, ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
+import type { MissReason } from '@call-webhooks/recovery/internal';
+
+export type { MissReason };
 
 /** What runs now or ran last, in whichever process. */
 export interface Tasks {
@@ -92,30 +95,4 @@ export interface ReconciledRow {
   state?: EventState;
   /** Otherwise. */
   outcome?: OutcomeCode;
-}
-
-/** A stretch of time in which events were missed. */
-export interface MissReason {
-  /**
-   * `silence`: no delivery came to any process. `event-silence`: other events came, and none of this name
-   * and tenant. `rejected`: deliveries came that no secret verified. `failed`: deliveries failed before the
-   * store knew their events. `single`: others of the same name and tenant came at that time. `unknown`: the
-   * log does not go back so far, or does not count this tenant or event by its name.
-   */
-  kind: 'silence' | 'event-silence' | 'rejected' | 'failed' | 'single' | 'unknown';
-  /** Of `event-silence` and `single`. */
-  eventName?: string;
-  missed: number;
-  /** What the deliveries of `rejected` and `failed` came to. */
-  outcomes: OutcomeCode[];
-  /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
-  from: number | null;
-  until: number | null;
-  /**
-   * Deliveries that failed in the half hour before a silence, or since the event was acknowledged last. Those
-   * of events that were handled or dead-lettered are left out: the service pauses a rule after retries.
-   */
-  failedBefore: number;
-  /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */
-  wasRunning: boolean | null;
 }

@@ -7,6 +7,7 @@ export { pagesOf } from './dead-letters/pages.ts';
 export { nothingErased } from './erase/erase.ts';
 export { inParallel } from './in-parallel.ts';
 export { keepLease } from './lease.ts';
+export { explainMissed, type MissedAt, type MissReason, missReasonText } from './miss-reasons.ts';
 export { nothingRedriven } from './redrive.ts';
 export { statusOfTenant } from './status/of-tenant.ts';
 export { persistently, type Persistence } from './store-calls.ts';

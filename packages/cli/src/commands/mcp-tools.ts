@@ -29,6 +29,7 @@ import {
   rowsOf,
   rowView,
   shownId,
+  reasonView,
   shownName,
   statusView,
 } from './mcp-views.ts';
@@ -235,7 +236,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'reconcile_dry_run',
-      'Compares the calls in the service with the store, and lists the events that never arrived.',
+      'Compares the calls in the service with the store, and lists the events that never arrived, with the reason as far as the outcome log tells.',
       {
         since: TIME,
         until: TIME.optional(),
@@ -247,7 +248,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         const missed: object[] = [];
         const doubts: string[] = [];
         const client = await serviceClient(app, options);
-        const { seen, known, failed, inDeadLetters, skipped, ...result } = await lookUp(
+        const { seen, known, failed, inDeadLetters, skipped, reasons, ...result } = await lookUp(
           app,
           { ...options, tenant, rememberFor: REMEMBER_MS },
           {
@@ -264,7 +265,11 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         );
         const counts = { seen, missed: result.missed, known, failed, inDeadLetters, skipped };
         const doubt = doubts.length > 0 && { doubt: doubts.join(' ') };
-        return { ...window, ...counts, ...doubt, events: missed.slice(0, 100) };
+        return {
+          ...{ ...window, ...counts, ...doubt },
+          reasons: reasons?.map((reason) => reasonView(reason, tenant)),
+          events: missed.slice(0, 100),
+        };
       },
     ),
     tool(

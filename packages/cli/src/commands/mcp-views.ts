@@ -7,6 +7,7 @@ import type {
   OutcomeRow,
 } from '@call-webhooks/core/stores';
 import { causeOf } from '@call-webhooks/recovery';
+import { type MissReason, missReasonText } from '@call-webhooks/recovery/internal';
 import type { WebhookEventSummary } from '@call-webhooks/simulator';
 import type { OpenedStore } from '../store/engine.ts';
 import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
@@ -116,6 +117,21 @@ export function statusView({ at, attention, events, notes, line, unknown }: Told
     notes: notes.map(told),
   };
 }
+
+/** Why events were missed. */
+export const reasonView = (
+  { kind, eventName, missed, ...reason }: MissReason,
+  tenant: string | undefined,
+) => {
+  const name = eventName && shownName(eventName);
+  const shown = { ...reason, kind, missed, ...(name !== undefined && { eventName: name }) };
+  const at = (time: number) => new Date(time).toISOString();
+  const of = tenant === undefined ? tenant : shownId(tenant);
+  return {
+    ...{ kind, missed, eventName: name },
+    text: plainText(missReasonText(shown, { tenant: of, at })),
+  };
+};
 
 /** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
 export const letterView = (letter: ListedDeadLetter) => ({

@@ -8,7 +8,13 @@ import {
   type ReconcileResult,
   SETTLE_FOR_MS,
 } from '@call-webhooks/recovery';
-import { knowsNothing } from '@call-webhooks/recovery/internal';
+import {
+  explainMissed,
+  knowsNothing,
+  type MissedAt,
+  type MissReason,
+  missReasonText,
+} from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -25,10 +31,12 @@ import {
 import { ANY_DURATION, durationOption, time } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import { plainText } from '../store/status.ts';
 import { checkTenant, type TenantWords } from '../store/tenants.ts';
 import type { Output } from '../terminal/output.ts';
 import { counted, dateTime, duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
+import { paragraph } from '../terminal/table.ts';
 import { t } from '../terminal/text.ts';
 
 interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {
@@ -90,6 +98,9 @@ the requests in progress; run the command again to go on.
 
 The window must not be longer than the receiver's store remembers events: older
 events would run again. With a memory store, begin after the process started.
+A dry run also says why events were missed, as far as the outcome log of the
+store tells: whether their rule was paused, or single deliveries were lost.
+
 If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the
 URL and the secret decide which tenant the calls belong to.
 
@@ -142,19 +153,21 @@ async function run(app: App, options: Options): Promise<number> {
       bar.update(result.seen, undefined);
     },
   };
-  const end = async (result: ReconcileResult | undefined) => {
+  const end = async (result: ReconcileResult | undefined, reasons: readonly MissReason[] = []) => {
     await printing;
     bar.clear();
+    for (const reason of reasons) await printReason(output, reason, options.tenant);
     if (result) await printResult(output, result, dryRun);
   };
   try {
     const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
-    const result = target
+    const found: LookedUp = target
       ? await reconcile({ ...request, store: { rememberFor }, receiver: httpReceiver(target) })
       : await lookUp(app, options, request, (doubt) => {
           output.warn(doubt);
         });
-    await end(result);
+    const { reasons, ...result } = found;
+    await end(result, reasons);
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
@@ -179,8 +192,14 @@ interface LookUpOptions extends StoreOptions, Pick<WindowOptions, 'rememberFor'>
   readonly tenant?: string | undefined;
 }
 
+/** What a dry run found, and why. */
+interface LookedUp extends ReconcileResult {
+  /** Absent if nothing was missed, or the store has no log. */
+  readonly reasons?: readonly MissReason[];
+}
+
 /**
- * Tells which events were missed, by what the receiver's store knows. Changes nothing.
+ * Tells which events were missed, and why, by what the receiver's store knows. Changes nothing.
  * @param onDoubt called with what makes the result doubtful
  * @throws CliError 2 without a tenant, if the receiver has tenants
  */
@@ -190,7 +209,7 @@ export const lookUp = (
   request: Omit<ReconcileOptions, 'receiver' | 'store' | 'dryRun' | 'tenant'>,
   onDoubt: (doubt: string) => void,
   words?: TenantWords,
-): Promise<ReconcileResult> =>
+): Promise<LookedUp> =>
   withStore(
     app,
     options,
@@ -202,9 +221,26 @@ export const lookUp = (
         deliver: () => Promise.resolve({ outcome: 'ignored' }), // it is never asked
       };
       const store = { ...opened.store, rememberFor };
-      const result = await reconcile({ ...request, tenant, receiver, store, dryRun: true });
+      const missed: MissedAt[] = [];
+      const onEvent = (event: ReconciledEvent) => {
+        const { eventName } = event.event;
+        if (event.missed) missed.push({ at: event.at.getTime(), eventName });
+        return request.onEvent?.(event);
+      };
+      const result = await reconcile({
+        ...request,
+        onEvent,
+        tenant,
+        receiver,
+        store,
+        dryRun: true,
+      });
       if (doubt === undefined && knowsNothing(result)) onDoubt(NOTHING_KNOWN);
-      return result;
+      const { log } = opened.store;
+      if (!log || missed.length === 0) return result;
+      const reasonOf = await explainMissed(log, missed, { tenant, now: Date.now() });
+      missed.sort((one, other) => one.at - other.at);
+      return { ...result, reasons: [...new Set(missed.map(reasonOf))] };
     },
     true,
   );
@@ -223,6 +259,20 @@ async function printEvent(
   else if (dryRun && missed) await output.print(undefined, () => t`${eventName}  ${callId}`);
   else if (missed && outcome !== 'handled' && outcome !== 'queued')
     output.message(t`${callId}  ${eventName}  failed: ${outcome ?? ''}`);
+}
+
+/** Why events were missed. */
+async function printReason(
+  output: Output,
+  reason: MissReason,
+  tenant: string | undefined,
+): Promise<void> {
+  const at = (time: number) => dateTime(new Date(time));
+  const text = plainText(missReasonText(reason, { tenant, at }));
+  await output.print({ type: 'reason', ...reason, text }, ({ bold }) => [
+    t``,
+    ...paragraph(t`${bold(counted(reason.missed, 'event'))}: ${text}`, output.columns),
+  ]);
 }
 
 async function printResult(

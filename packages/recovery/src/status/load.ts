@@ -1,12 +1,10 @@
-import { systemClock } from '@call-webhooks/client';
 import {
   COUNTER_SERIES,
   type CounterSeries,
   type OutcomeLog,
-  type OutcomeLogQuery,
   type OutcomeRow,
 } from '@call-webhooks/core/stores';
-import { inTime } from '../store-calls.ts';
+import { ask, readRows } from '../read-rows.ts';
 import {
   isOpenFailure,
   OTHERS,
@@ -22,11 +20,8 @@ import { THRESHOLDS } from './thresholds.ts';
 import type { StatusStore } from './types.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a store may take for one call; milliseconds. */
-const CALL_MS = 10_000;
-/** Failures that are looked at, the newest first, and batches of one page. */
+/** Failures that are looked at, the newest first. */
 const MAX_FAILURES = 5_000;
-const BATCHES = 200;
 /** Rows of one window that are read, the newest first. */
 const MAX_WINDOW_ROWS = 2_000;
 
@@ -76,9 +71,6 @@ export async function loadEvidence(
   return { ...gathered, read, states: new Map(keys.map((key, index) => [key, found?.[index]])) };
 }
 
-const ask = <T>(what: string, call: () => Promise<T>): Promise<T> =>
-  inTime(`${what} of the store`, call, CALL_MS, systemClock);
-
 /** @param times the first and the last one; milliseconds since the epoch */
 async function countersAt(
   log: OutcomeLog,
@@ -108,27 +100,6 @@ async function readFailures(log: OutcomeLog, since: number): Promise<readonly Ou
 async function readWindow(log: OutcomeLog, asked: Window): Promise<ReadWindow> {
   const { rows, isWhole } = await readRows(log, asked, MAX_WINDOW_ROWS);
   return { ...asked, asked, rows, ...(!isWhole && rows[0] && { since: rows[0].at }) };
-}
-
-/** @returns the newest rows, the oldest of them first, and whether these are all */
-async function readRows(
-  log: OutcomeLog,
-  query: Pick<OutcomeLogQuery, 'only' | 'since' | 'until'>,
-  most: number,
-): Promise<{ rows: readonly OutcomeRow[]; isWhole: boolean }> {
-  const found: OutcomeRow[] = [];
-  let before: string | undefined;
-  do {
-    const page = await ask('rows of the log', () =>
-      log.read({ ...query, before, batches: BATCHES }),
-    );
-    found.push(...page.rows);
-    before = page.before;
-  } while (before !== undefined && found.length < most);
-  return {
-    rows: found.sort((one, other) => one.at - other.at),
-    isWhole: before === undefined,
-  };
 }
 
 /** Of receivers without tenants, and of each tenant of which deliveries come. */

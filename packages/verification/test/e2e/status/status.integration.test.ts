@@ -1,10 +1,38 @@
 import { expect, test } from '@jest/globals';
 import { reconcile, statusLine } from '@call-webhooks/recovery';
+import { explainMissed, type MissedAt, missReasonText } from '@call-webhooks/recovery/internal';
 import { testResources } from '../test-resources.ts';
-import { startService } from './service.ts';
+import { startService, type Sender } from './service.ts';
 
 const own = testResources();
 const COMPLETED = 'call:completed';
+
+/** The reason of a dry run: not that single deliveries were lost. */
+const PAUSED = expect.stringMatching(
+  /^Other events arrived, but no `call:completed`.* Its rule was probably paused, changed or removed\./,
+) as unknown;
+
+/** A dry run over three hours, with its reasons. */
+async function lookUp(
+  { store, outside, of }: Awaited<ReturnType<typeof startService>>,
+  { client = of().client, tenant }: { client?: Sender['client']; tenant?: string } = {},
+) {
+  const missed: MissedAt[] = [];
+  const result = await reconcile({
+    ...{ client, store, dryRun: true, tenant },
+    receiver: { deliver: () => Promise.reject(new Error('a dry run delivers nothing')) },
+    since: new Date(outside.now - 3 * 3_600_000),
+    clock: { now: () => outside.now, schedule: () => () => undefined },
+    onEvent(one) {
+      if (one.missed) missed.push({ at: one.at.getTime(), eventName: one.event.eventName });
+    },
+  });
+  if (!store.log) throw new Error('The store has no log.');
+  const reasonOf = await explainMissed(store.log, missed, { tenant, now: outside.now });
+  const at = (time: number) => new Date(time).toISOString();
+  const reasons = [...new Set(missed.map(reasonOf))];
+  return { ...result, reasons: reasons.map((reason) => missReasonText(reason, { tenant, at })) };
+}
 
 test('a rotation that is not deployed is told in time, by the status and the log', async () => {
   const service = await startService(own);
@@ -64,14 +92,10 @@ test('a rule that is paused by a 404 is silent, and a dry run finds what it miss
     ['call:recording-available', 'arrives'],
     ['call:started', 'arrives'],
   ]);
-  const { missed, known } = await reconcile({
-    ...{ client: service.of().client, store: service.store, dryRun: true },
-    receiver: { deliver: () => Promise.reject(new Error('a dry run delivers nothing')) },
-    since: new Date(service.outside.now - 3 * 3_600_000),
-    clock: { now: () => service.outside.now, schedule: () => () => undefined },
-  });
+  const { missed, known, reasons } = await lookUp(service);
   expect(missed).toBeGreaterThan(5);
   expect(known).toBeGreaterThan(5);
+  expect(reasons).toEqual([PAUSED]);
 }, 300_000);
 
 test('of two tenants, one of which is paused, only that one is silent', async () => {
@@ -88,15 +112,13 @@ test('of two tenants, one of which is paused, only that one is silent', async ()
   expect(statusLine(await service.status())).toBe(
     '1 thing needs attention: `call:completed` of beta has stopped arriving.',
   );
-  const lookUp = (tenant?: string) =>
-    reconcile({
-      ...{ client: service.of('beta').client, store: service.store, dryRun: true, tenant },
-      receiver: { deliver: () => Promise.reject(new Error('a dry run delivers nothing')) },
-      since: new Date(service.outside.now - 3 * 3_600_000),
-      clock: { now: () => service.outside.now, schedule: () => () => undefined },
-    });
-  await expect(lookUp()).rejects.toThrow('the store has deliveries of tenants: acme, beta');
-  expect((await lookUp('beta')).missed).toBeGreaterThan(5);
+  const { client } = service.of('beta');
+  await expect(lookUp(service, { client })).rejects.toThrow(
+    'the store has deliveries of tenants: acme, beta',
+  );
+  const { missed, reasons } = await lookUp(service, { client, tenant: 'beta' });
+  expect(missed).toBeGreaterThan(5);
+  expect(reasons).toEqual([PAUSED]);
 }, 300_000);
 
 test.each([

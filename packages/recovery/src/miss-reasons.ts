@@ -1,16 +1,49 @@
-import type { OutcomeCode } from '@call-webhooks/core';
+import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
 import {
   COUNTER_SERIES,
   counterName,
   counterParts,
   type OutcomeLog,
+  type OutcomeRow,
   type SeenProcess,
 } from '@call-webhooks/core/stores';
-import type { MissReason } from './api-types.ts';
-import { resultOf } from './results.ts';
+import { ask, readRows } from './read-rows.ts';
+
+/** A stretch of time in which events were missed, and why, as far as the outcome log tells. */
+export interface MissReason {
+  /**
+   * `silence`: no delivery reached any process. `event-silence`: other events arrived, and none of this name and
+   * tenant. `rejected`: deliveries arrived that no secret verified. `failed`: deliveries failed before the store knew
+   * their events. `single`: others of the same name and tenant arrived at that time. `unknown`: the log does not go
+   * back that far, or does not count this tenant or event separately.
+   */
+  kind: 'silence' | 'event-silence' | 'rejected' | 'failed' | 'single' | 'unknown';
+  /** Of `event-silence` and `single`. */
+  eventName?: string;
+  /** How many events were missed. */
+  missed: number;
+  /** The outcomes of the deliveries of `rejected` and `failed`. */
+  outcomes: OutcomeCode[];
+  /**
+   * When the last delivery before it and the first one after it arrived, in milliseconds since the epoch; `null` if
+   * none is known.
+   */
+  from: number | null;
+  until: number | null;
+  /**
+   * How many deliveries failed in the half hour before a silence, or since the event was acknowledged last. Those of
+   * events that were handled or became dead letters later are left out: the service pauses a rule after retries.
+   */
+  failedBefore: number;
+  /** Of a silence: whether one process was running the whole time. `null` if that is unknown. */
+  wasRunning: boolean | null;
+}
 
 const MINUTE = 60_000;
 const { periodMs: TEN_MINUTES, keptMs: ARRIVALS_KEPT } = COUNTER_SERIES.arrivals;
+const { keptMs: MINUTES_KEPT } = COUNTER_SERIES.minutes;
+/** More rows say nothing new: a failure that they leave out counts as one that was not settled. */
+const MAX_ROWS = 20_000;
 /** Failures so long before a silence may have paused the rule: the service retries every 5 minutes. */
 const BEFORE = 30;
 /** The webhook of an event comes within so many minutes. */
@@ -49,13 +82,52 @@ export interface MissedAt {
   readonly eventName: string;
 }
 
-/** The arrivals of 8 days. */
-export const arrivalsOf = (log: OutcomeLog, now: number): Promise<Counters> =>
-  log.counts(
-    'arrivals',
-    Math.floor((now - ARRIVALS_KEPT) / TEN_MINUTES),
-    Math.floor(now / TEN_MINUTES) + 1,
-  );
+/**
+ * Reads the outcome log, and tells why events were missed.
+ * @param tenant whose calls they are; absent without tenants
+ * @param now milliseconds since the epoch
+ * @returns the reason of each of them; the events of one stretch of time share one object
+ */
+export async function explainMissed(
+  log: OutcomeLog,
+  missed: readonly MissedAt[],
+  { tenant, now }: { tenant?: string | undefined; now: number },
+): Promise<(missed: MissedAt) => MissReason> {
+  // The clock of another process may be ahead.
+  const [minute, period] = [Math.floor(now / MINUTE) + 1, Math.floor(now / TEN_MINUTES) + 1];
+  const [minutes, arrivals, processes, { rows }] = await Promise.all([
+    ask('counters', () => log.counts('minutes', minute - MINUTES_KEPT / MINUTE, minute)),
+    ask('counters', () => log.counts('arrivals', period - ARRIVALS_KEPT / TEN_MINUTES, period)),
+    ask('processes of the log', () => log.processes()),
+    readRows(log, { since: now - MINUTES_KEPT }, MAX_ROWS),
+  ]);
+  return missReasons(missed, tenant, { minutes, arrivals, processes, settled: settledOf(rows) });
+}
+
+/** What ends the retries of an event. */
+const SETTLING: ReadonlySet<OutcomeCode> = new Set([
+  ...(['handled', 'duplicate', 'queued', 'dead-lettered', 'in-dead-letters'] as const),
+]);
+
+/** @param rows the oldest first */
+function settledOf(rows: readonly OutcomeRow[]): ReadonlyMap<string, number> {
+  const acknowledged = new Set<string>();
+  const settled = new Map<string, number>();
+  for (const { source, late, key, outcome, at, eventName = '' } of [...rows].reverse()) {
+    if (source !== 'webhook' || late || key === undefined) continue;
+    const minute = String(Math.floor(at / MINUTE));
+    if (SETTLING.has(outcome)) acknowledged.add(key);
+    else if (isFailure(outcome) && acknowledged.has(key))
+      for (const of of [minute, `${minute} ${eventName}`])
+        settled.set(of, (settled.get(of) ?? 0) + 1);
+  }
+  return settled;
+}
+
+/** Of a genuine delivery: with most 4xx, nobody knows who sent it. Another process may know other outcomes. */
+const isFailure = (code: OutcomeCode): boolean =>
+  code === 'invalid-payload' ||
+  ((OUTCOMES as Partial<typeof OUTCOMES>)[code]?.status ?? 500) >= 500;
 
 /**
  * Why events were missed, as far as the log tells: for each stretch of time, what came by webhook when they
@@ -63,7 +135,7 @@ export const arrivalsOf = (log: OutcomeLog, now: number): Promise<Counters> =>
  * @param tenant whose calls they are; absent without tenants
  * @returns the reason of each of them; one stretch is one object
  */
-export function missReasons(
+function missReasons(
   missed: readonly MissedAt[],
   tenant: string | undefined,
   logged: Logged,
@@ -135,7 +207,7 @@ function failuresOf(
       const [what, source, outcome, event] = counterParts(name);
       const isOwn = eventName === undefined || event === eventName;
       if (what === 'outcome' && source === 'webhook' && isOwn)
-        if (resultOf(outcome as OutcomeCode) === 'failed') ofMinute += count;
+        if (isFailure(outcome as OutcomeCode)) ofMinute += count;
     }
     const key = eventName === undefined ? String(minute) : `${String(minute)} ${eventName}`;
     failed += Math.max(0, ofMinute - (settled.get(key) ?? 0));
@@ -205,4 +277,68 @@ function ofEvent({ at, eventName }: MissedAt, tenant = '', logged: Logged): Miss
         ? 0
         : failuresOf([before * 10, Math.floor(at / MINUTE)], eventName, logged),
   });
+}
+
+/** So many missed events in a row are hardly single losses. */
+const MANY = 3;
+
+/**
+ * A reason in words.
+ * @param at shows a time, in milliseconds since the epoch
+ * @returns sentences in Markdown, without the number of events
+ */
+export function missReasonText(
+  reason: MissReason,
+  { tenant, at }: { tenant?: string | undefined; at: (time: number) => string },
+): string {
+  const { kind, eventName = '', outcomes, from, until } = reason;
+  const name = code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
+  const codes = outcomes.length > 0 ? ` (${outcomes.map(code).join(', ')})` : '';
+  switch (kind) {
+    case 'unknown':
+      return 'The reason is unknown. The outcome log does not go back that far, or it does not count this tenant or event separately.';
+    case 'rejected':
+      return `Deliveries arrived at that time, but none of the configured secrets could verify them${codes}. The secret of an action may be missing.`;
+    case 'failed':
+      return `Deliveries failed at that time before their events could be stored${codes}.`;
+    case 'single':
+      return `Other ${name} events arrived around the same time, so their rule was not paused. Individual deliveries were lost in transit. Check the proxy and the conditions of the rule.`;
+    case 'silence':
+      return `No delivery reached any process${periodText(from, until, at)}. ${silenceText(reason)}`;
+    case 'event-silence':
+      return `Other events arrived, but no ${name} from ${from === null ? 'the beginning of the log' : at(from)} to ${until === null ? 'now' : at(until)}. ${pausedText(reason)}`;
+  }
+}
+
+const code = (text: string) => `\`${text}\``;
+
+function periodText(
+  from: number | null,
+  until: number | null,
+  at: (time: number) => string,
+): string {
+  if (from === null) return until === null ? '' : ` before ${at(until)}`;
+  return until === null ? ` since ${at(from)}` : ` from ${at(from)} to ${at(until)}`;
+}
+
+/** @returns nothing, or how many deliveries had failed */
+const failedText = (failed: number, when: string): string =>
+  failed === 0
+    ? ''
+    : ` ${when}, ${failed === 1 ? '1 delivery failed and was' : `${String(failed)} deliveries failed and were`} not acknowledged later. The service pauses a rule when the last retry of an event fails.`;
+
+function pausedText({ missed, failedBefore }: MissReason): string {
+  const failed = failedText(failedBefore, 'In that time');
+  return missed >= MANY
+    ? `Its rule was probably paused, changed or removed.${failed} Check it in the service, under Rules.`
+    : `Its rule may have been paused, changed or removed, or these deliveries were lost in transit.${failed} Check the rule in the service, under Rules.`;
+}
+
+function silenceText({ wasRunning, failedBefore }: MissReason): string {
+  const failed = failedText(failedBefore, 'In the half hour before');
+  if (wasRunning === false)
+    return `No process was running during the whole time, so the receivers were down or were restarted.${failed}`;
+  return wasRunning === true
+    ? `A process was running the whole time, so either the rule was paused, or requests did not reach the receiver.${failed} Check the rule in the service, under Rules.`
+    : `The rule may be paused. Check it in the service, under Rules.${failed}`;
 }
