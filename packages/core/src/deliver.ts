@@ -11,8 +11,8 @@ import { newWebhookId } from './sender.ts';
 import { isTenantName } from './store/keys.ts';
 
 /**
- * A raw body, with what else is known about its delivery. A `DeadLetter` and a stored dead letter are
- * such deliveries.
+ * A raw body, with everything else that is known about its delivery. A `DeadLetter` and a stored dead
+ * letter are such deliveries.
  */
 export interface RawDelivery {
   /** The raw body, byte for byte as it was sent. */
@@ -45,8 +45,8 @@ export type DeliverInput = Uint8Array | RawDelivery | TrustedEvent;
 export interface DeliverOptions {
   /**
    * Why the event is run. `'redrive'` (the default) runs a dead-lettered event again; no retry follows,
-   * so a failure goes to `deadLetter` at once. `'reconcile'` runs an event that never arrived, and no
-   * event that was handled or dead-lettered.
+   * so a failure goes to `deadLetter` at once. `'reconcile'` runs an event that never arrived; it skips
+   * events that were handled or dead-lettered.
    */
   source?: 'redrive' | 'reconcile' | undefined;
   /**
@@ -61,7 +61,7 @@ export interface DeliverOptions {
 }
 
 /**
- * Runs a delivery that did not come over the network: without signature, replay check and deadline.
+ * Runs a delivery that did not arrive over the network: without signature, replay check and deadline.
  * @throws WebhookError `invalid-options`; every other failure is an outcome
  */
 export async function deliver(
@@ -108,10 +108,10 @@ async function run(
 }
 
 /**
- * The delivery of an input that did not come over the network.
+ * The delivery for an input that did not arrive over the network.
  * @param now milliseconds since the epoch
  * @throws WebhookError `invalid-payload` for an event that is not JSON, `invalid-options` for anything
- *   that is no input
+ *   that is not an input
  */
 function trustedDelivery(
   input: DeliverInput,
@@ -124,7 +124,7 @@ function trustedDelivery(
   const { rawBody, webhookId, timestamp, attempt, id } = raw;
   const tenant = givenTenant ?? raw.tenant;
   if (tenant !== undefined && !isTenantName(tenant))
-    throw invalidOptions('deliver: tenant: expected a text of 1 to 128 printable characters.');
+    throw invalidOptions('deliver: tenant: expected a string of 1 to 128 printable characters.');
   return {
     source,
     tenant,
@@ -147,7 +147,7 @@ function rawDelivery(input: DeliverInput): RawDelivery {
   // It would be taken for an event, and run without its fields.
   if ('history' in input && 'bytes' in input)
     throw invalidOptions(
-      'deliver: this dead letter is from a list, which reads no bodies. Pass `await deadLetters.get(id)`.',
+      'deliver: this dead letter comes from a list, which does not read bodies. Pass `await deadLetters.get(id)`.',
     );
   return { rawBody: new TextEncoder().encode(jsonOf(input)) };
 }
@@ -162,7 +162,7 @@ function jsonOf(event: object): string {
 
 const withoutTenant = () =>
   invalidOptions(
-    "deliver: this receiver has tenants. Say whose event it is with the option `tenant` of deliver or reconcile, or `defaultTenant` of redrive: { tenant: 'acme' }.",
+    "deliver: this receiver has tenants. Name the tenant of the event with the option `tenant` of deliver or reconcile, or `defaultTenant` of redrive: { tenant: 'acme' }.",
   );
 
 /** @throws WebhookError `invalid-options` */

@@ -26,8 +26,8 @@ export interface HandlerContext {
   /** The time at which the service signed this delivery. */
   readonly timestamp: Date;
   /**
-   * The time at which the receiver had the whole delivery. In a queue worker, this is the time at which
-   * the receiver that enqueued it had it.
+   * The time at which the whole delivery had arrived at the receiver. In a queue worker, this is when
+   * it had arrived at the receiver that enqueued it.
    */
   readonly receivedAt: Date;
   /**
@@ -36,15 +36,15 @@ export interface HandlerContext {
    */
   readonly attempt: number;
   /**
-   * The idempotency key of the event: the same for all deliveries of it. Pass it to other systems so
-   * that an effect happens only once. It is `undefined` if the event has no key; then pass none, since
-   * two events under one made-up key would be taken for the same.
+   * The idempotency key of the event, which is the same for all of its deliveries. Pass it to other
+   * systems so that an effect happens only once. It is `undefined` if the event has no key. In that
+   * case, do not make one up: two events with the same key would be taken for one.
    * @see eventKey
    */
   readonly key: string | undefined;
   /**
    * Aborts at the deadline (`ackWithin`), when the lease is lost, and at shutdown. In a queue worker,
-   * it aborts when the queue takes the job back, and at shutdown.
+   * it aborts when the queue reclaims the job, and at shutdown.
    */
   readonly signal: AbortSignal;
   /**
@@ -53,8 +53,8 @@ export interface HandlerContext {
    */
   readonly secretId: string | undefined;
   /**
-   * `true` in a queue worker, where the service has already been answered 202 and the queue does the
-   * retries; `false` in a receiver.
+   * `true` in a queue worker, where the delivery has already been answered with 202 and the queue does
+   * the retries; `false` in a receiver.
    */
   readonly queued: boolean;
   /**
@@ -82,14 +82,14 @@ export interface HandlerContext {
    */
   readonly log: HandlerLogger;
   /**
-   * Marks the event as done in a transaction of yours, so that your writes and the mark are committed
-   * together, or neither is. Await it before the transaction ends, and await the transaction.
+   * Marks the event as done in your own transaction, so that your writes and the mark are either both
+   * committed or both rolled back. Await it before the transaction ends, and await the transaction.
    *
-   * `tx` is a transaction of a client that is connected to the database of the store (`postgresStore`,
-   * `mysqlStore`, `sqliteStore`) or, in a worker, of the queue (`pgBossQueue`, `sqliteQueue`). If the
-   * transaction is rolled back, the event is not done, and is retried.
+   * `tx` is a transaction on the database of the store (`postgresStore`, `mysqlStore`, `sqliteStore`)
+   * or, in a worker, of the queue (`pgBossQueue`, `sqliteQueue`). If the transaction is rolled back,
+   * the event is not done, and is retried.
    * @throws WebhookError if the lease was lost, if the event has no key, or if the store or the queue
-   *   is not in such a database. Let the error roll your transaction back.
+   *   is not in such a database. Let the error roll back your transaction.
    * @example
    * await db.transaction(async (tx) => {
    *   await tx.insert(calls).values({ id: event.callId });
@@ -107,16 +107,18 @@ export interface Delivery {
   readonly timestamp: number;
   /** Until when its webhook id must be remembered; milliseconds since the epoch. */
   readonly replayUntil: number;
-  /** As the context of its handler has it. Its outcome says `redrive` where the command line sent it. */
+  /**
+   * As in the context of its handler. In its outcome, this is `redrive` if the command line sent it.
+   */
   readonly source: DeliverySource;
   /** Only a `webhook` has one. */
   readonly secretId?: string | undefined;
   readonly tenant?: string | undefined;
   /** When the receiver had all of it; milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Of a dead letter: how often it was run before it was redriven. */
+  /** For a dead letter: the number of runs before it was redriven. */
   readonly earlierAttempts?: number | undefined;
-  /** Of a dead letter: its id in the store of dead letters. */
+  /** For a dead letter: its id in the dead-letter store. */
   readonly letterId?: string | undefined;
   readonly rawBody: Uint8Array;
   readonly log: Logger;
@@ -139,10 +141,10 @@ export interface Route {
   readonly event: unknown;
   /** The content of the delivery, before and after its schema: kept out of the logs. */
   readonly sensitiveData: DeliveryContent | undefined;
-  /** Why the payload can never be handled. It is identified all the same, as far as it can be. */
+  /** Why the payload can never be handled. It is identified nevertheless, as far as possible. */
   readonly invalid?: WebhookError | undefined;
   /** The outcome of a successful run. */
   readonly outcome: 'handled' | 'ignored';
-  /** Absent if there is no handler. */
+  /** Absent without a handler. */
   readonly handle: Handler<unknown> | undefined;
 }

@@ -26,16 +26,16 @@ export interface PayloadIssue {
   readonly message?: string;
 }
 
-/** What a `WebhookError` has besides its code and its message. */
+/** The optional parts of a `WebhookError`, besides its code and its message. */
 export interface WebhookErrorOptions extends ErrorOptions {
   /** The name of the event, if the body has one. */
   eventName?: string | undefined;
   /** Why a payload does not match your schema. */
   issues?: readonly PayloadIssue[] | undefined;
   /**
-   * What the message links to: a URL, or a page of the documentation of call-webhooks with its anchor, such as
-   * `stores.md#redis`. By default, an error that is thrown to your code links to the section about
-   * its code, and an outcome links to nothing.
+   * The link at the end of the message: a URL, or a page and anchor of the call-webhooks documentation,
+   * such as `stores.md#redis`. By default, an error that is thrown to your code links to the section
+   * about its code, and an outcome has no link.
    */
   docs?: string | undefined;
 }
@@ -85,7 +85,7 @@ export class WebhookError extends Error {
   }
 }
 
-/** For what the code that calls us got wrong. @param message names the option, and never quotes a value */
+/** For mistakes in the calling code. @param message names the option, and never quotes a value */
 export const invalidOptions = (message: string, options?: WebhookErrorOptions): WebhookError =>
   new WebhookError('invalid-options', message, options);
 
@@ -93,7 +93,7 @@ export const invalidOptions = (message: string, options?: WebhookErrorOptions): 
 export const invalidCursor = (): WebhookError =>
   new WebhookError(
     'invalid-cursor',
-    'This list never returned such a cursor: the cursor is damaged, or it belongs to a list of another store. Pass the cursor of the previous page unchanged, or leave it out to get the first page.',
+    'This list never returned such a cursor: the cursor is damaged, or it belongs to a list in another store. Pass the cursor of the previous page unchanged, or leave it out to get the first page.',
   );
 
 /** Where `docs/` is published as a site. Only the README names this address as well. */
@@ -113,15 +113,15 @@ export type ErrorSource =
   'handler' | 'schema' | 'store' | 'queue' | 'secret' | 'dead-letter' | 'hook';
 
 /**
- * The content of a delivery, as it was delivered. What is personal in it is kept out of log lines. It
- * is parsed anew when a text is redacted, since a handler may change the event that it is given.
+ * The content of a delivery as it arrived. Its personal data is kept out of log lines. The body is
+ * parsed again when a text is redacted, because a handler may change the event that it is given.
  */
 export interface DeliveryContent {
-  /** The verified bytes, which nobody else has. */
+  /** The verified bytes, which are not shared with anything else. */
   readonly rawBody: Uint8Array;
-  /** A copy of what a schema made of the body. */
+  /** A copy of the schema's output for the body. */
   readonly made?: unknown;
-  /** Which fields tell who was called. */
+  /** The names of the fields that identify the person who was called. */
   readonly fieldNames?: FieldNames | undefined;
 }
 
@@ -129,13 +129,13 @@ export interface DeliveryContent {
 export interface ErrorOrigin {
   readonly source: ErrorSource;
   readonly error: unknown;
-  /** `undefined` if what was thrown knows nothing of the delivery, as an error of a store. */
+  /** `undefined` if the error cannot contain anything from the delivery, such as a store error. */
   readonly sensitiveData?: DeliveryContent | undefined;
   /** Whether it may quote a body that cannot be parsed, and so cannot be redacted: it is not logged. */
   readonly isWithheld?: boolean | undefined;
 }
 
-// Kept beside the error, not in it: `outcome.error` must not lead to personal data.
+// Kept outside the error: `outcome.error` must not lead to personal data.
 const origins = new WeakMap<WebhookError, readonly ErrorOrigin[]>();
 
 /** Remembers what was thrown, in order. `onError` gets the originals. */
@@ -144,6 +144,8 @@ export function withOrigin(failure: WebhookError, ...thrown: ErrorOrigin[]): Web
   return failure;
 }
 
-/** What was thrown before it became this error: nothing, one error, or that of `deadLetter` as well. */
+/**
+ * What was thrown before it became this error: nothing, one error, or also the error of `deadLetter`.
+ */
 export const originsOf = (failure: WebhookError): readonly ErrorOrigin[] =>
   origins.get(failure) ?? [];

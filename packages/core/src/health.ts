@@ -11,14 +11,17 @@ export interface Health {
    * not overloaded, and the store, the queue and the secret provider answer.
    */
   ok: boolean;
-  /** `true` once `close()` was called: deliveries are answered 503, or will be after `delayMs`. */
+  /**
+   * `true` once `close()` has been called: deliveries are answered with 503, or will be after
+   * `delayMs`.
+   */
   closing: boolean;
   /** Whether the store answers within `storeTimeout`. */
   store: PortHealth;
   /** Whether the queue answers within `storeTimeout`. It is absent without the option `queue`. */
   queue?: PortHealth;
   /**
-   * Whether the dead-letter store can take a letter. `ok` does not depend on it, since only failing
+   * Whether the dead-letter store can store a letter. `ok` does not depend on it, since only failing
    * deliveries need it. It is absent without `deadLetter`, and if `deadLetter` is a function.
    */
   deadLetter?: PortHealth;
@@ -38,15 +41,15 @@ export interface Health {
    */
   unknownFields?: UnknownFields[];
   /**
-   * `true` while `maxInFlight` deliveries are being handled, so that further ones are answered 503.
-   * Otherwise it is absent.
+   * `true` while `maxInFlight` deliveries are being handled, so that further ones are answered with
+   * 503. Otherwise it is absent.
    */
   overloaded?: true;
 }
 
 /**
- * Pings store, queue and dead letters at the same time, each within `storeTimeout`, and asks a secret
- * provider that has given no secrets yet. Never rejects.
+ * Pings store, queue and dead letters at the same time, each within `storeTimeout`, and asks the secret
+ * provider if it has not returned any secrets yet. Never rejects.
  */
 export async function checkHealth(
   parts: ReceiverParts,
@@ -69,7 +72,7 @@ export async function checkHealth(
     ping(store),
     queue && ping(queue),
     typeof deadLetter === 'object' ? ping(deadLetter) : undefined,
-    // Each tenant has secrets of its own: nobody knows which to ask for.
+    // Each tenant has its own secrets, so there is no single one to ask for.
     tenant ? undefined : healthOf(askSecrets),
   ]);
   const unknownFields = routes.fieldCheck.unknown;

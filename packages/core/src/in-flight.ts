@@ -106,7 +106,7 @@ export class InFlight {
     else this.#ofTenants.delete(tenant);
   }
 
-  /** A handler that never ends must not keep its place for ever. Its lease has ended by now. */
+  /** A handler that never ends must not keep its place forever. Its lease has ended by now. */
   #dropStuck(): void {
     const before = performance.now() - MAX_WAIT_MS - MAX_LEASE_MS;
     if (this.#oldestAt > before) return; // so that a full receiver looks at all of them seldom

@@ -3,7 +3,8 @@ const TIME =
 
 /**
  * Reads a time in ISO 8601: a day, or a day with a time. A time without a zone is UTC.
- * @returns milliseconds since the epoch; `undefined` for any other text, and for days that do not exist
+ * @returns milliseconds since the epoch; `undefined` for any other string, and for days that do not
+ *   exist
  */
 export function isoTime(given: string): number | undefined {
   const [, day, time = '00:00', seconds = '00', zone = 'Z'] = TIME.exec(given.trim()) ?? [];

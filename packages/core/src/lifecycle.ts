@@ -1,4 +1,4 @@
-// An app closes its receiver, its server and what its handlers use when it is told to.
+// An app closes its receiver, its server and what its handlers use when it receives a signal.
 import * as z from 'zod/mini';
 import { checkOptions, option } from './check-options.ts';
 import { docsUrl } from './errors.ts';
@@ -15,8 +15,8 @@ export interface Closable {
 /** The options of `closeOnSignal`. */
 export interface CloseOnSignalOptions {
   /**
-   * The server, or several: what `listen()` returned, or Fastify's app. It is closed after the
-   * receiver. There is none by default.
+   * The server, or a list of servers: what `listen()` returned, or the Fastify app. It is closed after
+   * the receiver. There is none by default.
    */
   server?: Closable | Closable[] | undefined;
   /**
@@ -26,7 +26,7 @@ export interface CloseOnSignalOptions {
   resources?: (Closable | (() => unknown))[] | undefined;
   /**
    * The time in milliseconds for which deliveries are still accepted after `ready` has started to
-   * respond 503, so that a load balancer can stop sending requests first; 0 by default.
+   * return 503, so that a load balancer can stop sending requests first; 0 by default.
    */
   delayMs?: number | undefined;
   /** The time in milliseconds that running handlers get to finish; 10,000 by default. */
@@ -60,8 +60,8 @@ const SAME_SIGNAL_MS = 500;
 
 /**
  * Shuts the process down cleanly on SIGTERM and SIGINT. It closes the receiver first (new deliveries
- * get 503, running handlers may finish), then the server, then `resources`. The process then ends by
- * itself, with exit code 0, or 1 if something failed to close, which is logged.
+ * are answered with 503, running handlers may finish), then the server, then `resources`. The process
+ * then ends by itself, with exit code 0, or 1 if something failed to close, which is logged.
  *
  * If something still keeps the process alive 10 s after `delayMs` and `graceMs`, the process exits with
  * code 1. A second signal ends it at once.

@@ -40,7 +40,7 @@ export function createNodeHandler<
 
 /**
  * Creates a handler for `node:http` from a receiver that you created.
- * @param fix what to do if the body was already parsed; it becomes a part of the error message
+ * @param fix what to do if the body has already been parsed; it is added to the error message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
   // It throws synchronously: Express 4 would not see a rejection.

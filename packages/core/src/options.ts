@@ -38,7 +38,7 @@ export interface HandlerOptions<
   /**
    * Keeps events that failed `maxAttempts` times (in a queue worker: `maxRuns` times) or whose payload
    * is invalid, so that one bad event cannot pause the rule. The value is a dead-letter store, such as
-   * `memoryDeadLetters()` or `postgresDeadLetters(pool)`, or a function of yours. The delivery is
+   * `memoryDeadLetters()` or `postgresDeadLetters(pool)`, or your own function. The delivery is
    * acknowledged once the letter is stored. By default, there are no dead letters, and the service or
    * the queue decides when to give up.
    */
@@ -70,13 +70,13 @@ export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
 }
 
 /**
- * The context of a handler whose store or queue keeps its data in no SQL database, according to its
- * type. Calling `completeIn` does not compile.
+ * The context of a handler whose store or queue, judging by its type, does not keep its data in an SQL
+ * database. Calling `completeIn` does not compile.
  */
 export interface ContextWithoutCompleteIn extends HandlerContext {
   /**
-   * This method takes no transaction of any type, and throws if it is called: the store or the queue is
-   * not in a database that could complete the event.
+   * Does not accept any transaction, and throws if it is called, because the store or the queue is not
+   * in a database that could complete the event.
    */
   completeIn(
     this: void,
@@ -85,7 +85,7 @@ export interface ContextWithoutCompleteIn extends HandlerContext {
 }
 
 /**
- * The type of the context that the handlers of a receiver with this store get: with `completeIn` if the
+ * The type of the context that handlers get from a receiver with this store. It has `completeIn` if the
  * store has it.
  */
 export type ContextOf<S extends Store> = 'completeIn' extends keyof S
@@ -133,10 +133,10 @@ export interface ReceiverOptions<
   queue?: Queue | undefined;
   /**
    * Runs one event of a group at a time, across all processes that share the store: with `true`, the
-   * events of one call; with a function, the events for which it returns the same text. A delivery
-   * whose group is busy waits for up to nine tenths of `ackWithin`, and is then answered 503
-   * `in-progress`, so that the service retries it. By default, events run side by side. Cannot be
-   * combined with `queue`.
+   * events of one call; with a function, the events for which it returns the same string. A delivery
+   * whose group is busy waits for up to nine tenths of `ackWithin`, and is then answered with 503
+   * `in-progress`, so that the service retries it. By default, all events may run at the same time.
+   * Cannot be combined with `queue`.
    * @see OneAtATime
    */
   oneAtATime?: OneAtATime | undefined;
@@ -148,12 +148,12 @@ export interface ReceiverOptions<
   ackWithin?: number | undefined;
   /**
    * Keeps a serverless function alive while a handler runs beyond `ackWithin`, for example `waitUntil`
-   * of `@vercel/functions`. It is used if the request does not bring its own. There is none by default.
+   * from `@vercel/functions`. Used if the request does not provide one; none by default.
    */
   waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   /**
-   * The largest body that is accepted: a number of bytes, or a text such as `'512kb'`; `'1mb'`
-   * (1,048,576 bytes) by default. A larger body is answered 413 `body-too-large`.
+   * The largest body that is accepted: a number of bytes, or a string such as `'512kb'`; `'1mb'`
+   * (1,048,576 bytes) by default. A delivery with a larger body is answered with 413 `body-too-large`.
    */
   bodyLimit?: number | string | undefined;
   /**
@@ -168,24 +168,24 @@ export interface ReceiverOptions<
   maxAttempts?: number | undefined;
   /**
    * The maximum number of deliveries that are handled at the same time in this process: 1 to 1,000,000,
-   * by default 1,000. Further deliveries are answered 503 `overloaded`.
+   * by default 1,000. Further deliveries are answered with 503 `overloaded`.
    */
   maxInFlight?: number | undefined;
   /**
    * The maximum number of deliveries of one tenant that are handled at the same time in this process: 1
-   * to 1,000,000, by default a tenth of `maxInFlight`, rounded up. Further ones are answered 503
-   * `overloaded`. Needs `tenant`.
+   * to 1,000,000, by default a tenth of `maxInFlight`, rounded up. Further ones are answered with 503
+   * `overloaded`. Requires `tenant`.
    */
   maxInFlightPerTenant?: number | undefined;
   /**
    * The time in milliseconds for which a process holds an event before another process may run it: 1 to
-   * 240,000, by default 60,000. The lease is renewed every third of this time while the handler runs,
-   * up to 240 s in all.
+   * 240,000, by default 60,000. While the handler runs, the lease is renewed every `leaseFor / 3`, up
+   * to 240 s in total.
    */
   leaseFor?: number | undefined;
   /**
-   * The time in milliseconds that one call of the store or the queue may take: 1 to 10,000, by default
-   * 1,000. After that, the delivery is answered 503 `store-unavailable`.
+   * The time in milliseconds that one call to the store or the queue may take: 1 to 10,000, by default
+   * 1,000. After that, the delivery is answered with 503 `store-unavailable`.
    */
   storeTimeout?: number | undefined;
   /**
@@ -219,7 +219,7 @@ export interface Settings
 
 const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
 
-/** The bytes of `'1mb'`, `'512kb'` or a number, or `undefined` if it is no size. */
+/** The bytes of `'1mb'`, `'512kb'` or a number, or `undefined` if it is not a size. */
 export function byteSize(size: unknown): number | undefined {
   if (typeof size === 'number') return Number.isSafeInteger(size) && size > 0 ? size : undefined;
   if (typeof size !== 'string') return undefined;
@@ -238,7 +238,7 @@ const aSink = () =>
     z.custom<DeadLetterSink | DeadLetterStore>(
       (value: unknown) =>
         isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
-      'expected a function, or a store of dead letters',
+      'expected a function or a dead-letter store',
     ),
     z.transform((given): DeadLetterSink =>
       typeof given === 'function' ? given : (letter) => given.put(letter),
@@ -248,7 +248,7 @@ const aSize = () =>
   z.pipe(
     z.custom<number | string>(
       (value: unknown) => byteSize(value) !== undefined,
-      "expected a number of bytes, or a text such as '1mb'",
+      "expected a number of bytes or a string such as '1mb'",
     ),
     z.transform((size) => byteSize(size) as number),
   );
@@ -258,7 +258,7 @@ const text = () => z.optional(option.string());
 
 // Schemas are built when they are first needed.
 
-/** The options that a receiver and a queue's worker share. */
+/** The options that a receiver and a queue worker share. */
 export const handlerShape = () => ({
   on: z.optional(option.object<never>()),
   events: z.optional(option.object<never>()),
@@ -296,7 +296,7 @@ export const handlerShape = () => ({
   version: option.optional(
     option.text(
       /^[^\p{Cc}\p{Cs}]{1,100}$/u,
-      'expected 1 to 100 characters, and no control characters',
+      'expected 1 to 100 characters without control characters',
     ),
   ),
 });
@@ -393,7 +393,7 @@ function checkTenants(options: {
   const { tenant, secret, maxInFlightPerTenant } = options;
   if (tenant && typeof secret !== 'function')
     throw invalidOptions(
-      'secret: since tenant is set, expected a function that returns the secrets of the given tenant: ({ tenant }) => …. With one secret for all, each tenant could send events in the name of any other.',
+      'secret: since tenant is set, expected a function that returns the secrets of the given tenant: ({ tenant }) => …. If all tenants shared one secret, each of them could send events in the name of any other.',
     );
   if (!tenant && maxInFlightPerTenant !== undefined)
     throw invalidOptions('maxInFlightPerTenant: it has no effect without tenant.');

@@ -59,12 +59,12 @@ const ROWS = {
   'timestamp-out-of-tolerance': {
     status: 401,
     when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
-    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single delivery like this is an old request that somebody sent again, and rejecting it is correct.",
+    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single delivery like this is an old request that was sent again, and rejecting it is correct.",
   },
   'signature-mismatch': {
     status: 401,
     when: 'No configured secret matches the signature of the raw body.',
-    fix: 'Check that the secret of this webhook action is configured: each action has its own, and so has the recording webhook. Check that it was not rotated, and that no proxy or body parser modifies the body.',
+    fix: 'Check that the secret of this webhook action is configured: each action has its own, and so does the recording webhook. Check that it was not rotated, and that no proxy or body parser modifies the body.',
   },
   'method-not-allowed': {
     status: 405,
@@ -108,7 +108,7 @@ const ROWS = {
   },
   'in-progress': {
     status: 503,
-    when: 'Another delivery of this event is still being handled, or another event of the same oneAtATime group is, or the handler lost its lease.',
+    when: 'Another delivery of this event is still being handled, another event in the same oneAtATime group is being handled, or the handler lost its lease.',
     fix: 'Nothing to do. If a handler runs for more than 240 seconds, use a queue.',
   },
   deadline: {
@@ -182,7 +182,7 @@ export const THROWN_ERRORS = {
   },
   'invalid-cursor': {
     thrown: 'by a list',
-    when: 'This list never returned such a cursor: the cursor is damaged, or it belongs to a list of another store.',
+    when: 'This list never returned such a cursor: the cursor is damaged, or it belongs to a list in another store.',
     fix: 'Pass the cursor that the previous page returned, unchanged. Leave the cursor out to get the first page.',
   },
 } as const satisfies Record<string, Pick<OutcomeInfo, 'when' | 'fix'> & { thrown: string }>;

@@ -22,7 +22,7 @@ export interface Outcome {
    */
   outcome: OutcomeCode;
   /**
-   * Where the delivery comes from. It is `redrive` or `reconcile` also if the command line sends the
+   * Where the delivery comes from. It is `redrive` or `reconcile` even if the command line sends the
    * event over the network.
    */
   source: DeliverySource;
@@ -57,13 +57,13 @@ export interface Outcome {
    * because only the service knows how often it retries.
    */
   attemptsLeft?: number;
-  /** Milliseconds that the handler ran. It is absent if no handler ran. */
+  /** How long the handler ran, in milliseconds. It is absent if no handler ran. */
   handlerMs?: number;
-  /** Milliseconds that the store took to claim the event and to mark it as done. */
+  /** How long the store took to claim the event and to mark it as done, in milliseconds. */
   storeMs?: number;
   /**
-   * Milliseconds that the delivery waited for another event of its group (`oneAtATime`). It is absent
-   * if it did not wait.
+   * How long the delivery waited for another event of its group (`oneAtATime`), in milliseconds. It is
+   * absent if it did not wait.
    */
   waitMs?: number;
   /**
@@ -79,16 +79,16 @@ export interface Outcome {
   /** Why the event was not handled. Its message contains no secret and nothing from the body. */
   error?: WebhookError;
   /**
-   * `true` on the second outcome of a delivery that was answered `deadline`: it says how the handler
-   * ended. Leave such outcomes out when you count deliveries.
+   * `true` on the second outcome of a delivery whose first outcome was `deadline`. The second one
+   * reports how the handler ended. Leave such outcomes out when you count deliveries.
    */
   late?: true;
 }
 
-/** What is known of a delivery so far. It fills up on the way. */
+/** What is known about a delivery so far. It is filled in as the delivery is handled. */
 export type PendingOutcome = Omit<Outcome, 'outcome' | 'status' | 'durationMs' | 'error' | 'late'>;
 
-/** What a delivery came to. */
+/** The result of a delivery. */
 export interface Result {
   readonly outcome: OutcomeCode;
   readonly error?: WebhookError | undefined;

@@ -8,7 +8,9 @@ export interface QueuedDelivery {
   webhookId: string;
   /** The time at which the service signed the delivery, in Unix seconds. */
   timestamp: number;
-  /** The time at which the receiver had the whole delivery, in milliseconds since the epoch. */
+  /**
+   * The time at which the whole delivery had arrived at the receiver, in milliseconds since the epoch.
+   */
   receivedAt: number;
   /** The idempotency key of the event, if it has one. A queue may use it to drop duplicates. */
   key?: string;
@@ -28,10 +30,10 @@ export interface QueuedDelivery {
 export interface Queue extends ExpiringLetters {
   /**
    * Stores a delivery. The promise resolves only once the delivery would survive a crash; the receiver
-   * then responds 202.
+   * then returns 202.
    */
   enqueue(delivery: QueuedDelivery): Promise<void>;
-  /** Resolves if the queue can take a delivery now. `receiver.health()` uses it. */
+  /** Resolves if the queue can store a delivery now. `receiver.health()` uses it. */
   ping?(): Promise<unknown>;
   /**
    * Closes the queue. Call it yourself after the receiver has closed: a receiver never closes a queue.

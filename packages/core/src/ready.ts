@@ -1,4 +1,4 @@
-// Answers readiness probes, in the form in which a framework asks.
+// Answers readiness probes in the form that each framework uses.
 import { invalidOptions } from './errors.ts';
 import type { Health } from './health.ts';
 import type { WorkerHealth } from './worker/worker-health.ts';
@@ -9,7 +9,7 @@ export type OrItsHandler<Part> = Part | { readonly receiver: Part };
 export const partOf = <Part extends object>(given: OrItsHandler<Part>): Part =>
   'receiver' in given ? given.receiver : given;
 
-/** What `ready` asks: a receiver, a handler that has one, or a queue worker. */
+/** What `ready` checks: a receiver, a handler that has one, or a queue worker. */
 export type HealthSource = OrItsHandler<{ health(): Promise<Health | WorkerHealth> }>;
 
 /** A handler for readiness probes. It can be mounted in each of these forms. */
@@ -41,14 +41,14 @@ export interface ReadyResponse {
 }
 
 /**
- * Creates a handler for readiness probes. It responds 200 if the receiver would accept a delivery now,
+ * Creates a handler for readiness probes. It returns 200 if the receiver would accept a delivery now,
  * or if the worker would run a job, and 503 otherwise. The body names the part that is down, but not
  * the reason, since anyone may call the endpoint; `health()` of the receiver or the worker has the
  * reason.
  * @param source a receiver, a handler that has one, or a queue worker
  * @throws WebhookError `invalid-options` if `source` is none of these. The handler rejects with the
  *   same code if the framework calls it in a form that it does not support: Koa, AWS Lambda and
- *   Cloudflare have a `ready` of their own in their adapters.
+ *   Cloudflare have their own `ready` in their adapters.
  * @example
  * app.get('/ready', ready(hook)); // Express, Fastify, Hono
  * export const GET = ready(POST); // Next.js, SvelteKit
@@ -65,8 +65,8 @@ export function ready(source: HealthSource): ReadyHandler {
 }
 
 /**
- * What `ready` responds, for adapters that send it in another form.
- * @throws WebhookError `invalid-options` for what has no health
+ * The response of `ready`, for adapters that send it in another form.
+ * @throws WebhookError `invalid-options` if `given` has no health
  */
 export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
   const object = Object(given) as { health?: unknown };
@@ -84,7 +84,7 @@ export function readiness(given: HealthSource): () => Promise<ReadyResponse> {
   };
 }
 
-/** What strangers may know. */
+/** What unauthenticated clients may see. */
 function statesOf(health: Health | WorkerHealth): object {
   const { ok, closing, queue } = health;
   if (!('store' in health)) return { ok, closing, paused: health.paused, queue: queue?.status };
@@ -97,7 +97,7 @@ type Part = Record<string, unknown> | undefined;
 const has = (object: Part, ...methods: string[]) =>
   methods.every((name) => typeof object?.[name] === 'function');
 
-/** @throws WebhookError `invalid-options` for a form that no framework of ours uses */
+/** @throws WebhookError `invalid-options` for a form that no supported framework uses */
 function writerFor(request: unknown, response: unknown): (answer: ReadyResponse) => unknown {
   const asked = Object(response) as NonNullable<Part>;
   if (has(asked, 'writeHead'))

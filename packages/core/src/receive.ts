@@ -51,7 +51,7 @@ export async function receive(
     };
     return await tracedDelivery(message, () => respond(request, parts));
   } catch (error) {
-    // A request that can't be read: no object, or one whose getters throw.
+    // A request that can't be read: it is not an object, or its getters throw.
     const { reporter, settings } = parts;
     const result = failureResult(error);
     return responseFor(reporter.report(startedAt, { source: 'webhook' }, result, settings.logger));
@@ -128,7 +128,7 @@ function leaveRunning(run: EventRun, ackWithin: number): Result {
   if (run.isAbandoned) {
     const error = new WebhookError(
       'shutting-down',
-      'The receiver closed before the handler had finished. The lease was released, so the retry of the service runs the event again.',
+      'The receiver closed before the handler had finished. The lease was released, so the next retry will run the event again.',
     );
     return { outcome: 'shutting-down', error };
   }

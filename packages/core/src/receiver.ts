@@ -39,8 +39,8 @@ export interface Receiver {
    * keys, leases, limits and outcomes, but without signature, replay check and deadline. Pass only what
    * you trust. No adapter passes a request to this method.
    *
-   * With a queue, the delivery is enqueued. A queue that already has the event drops it, so use the
-   * queue itself to redrive its dead jobs.
+   * With a queue, the delivery is enqueued. A queue that already has the event drops it. To redrive a
+   * queue's dead jobs, use the queue itself.
    * @throws WebhookError `invalid-options`; every other failure is an outcome
    * @example
    * const { outcome } = await receiver.deliver({ eventName: 'call:completed', callId: 'c1' });
@@ -55,11 +55,11 @@ export interface Receiver {
   /**
    * Stops accepting deliveries (503), waits for running handlers, releases the leases of those that
    * have not finished, stops the removal of expired dead letters, and writes the rest of the outcome
-   * log. It ends within `delayMs`, `graceMs` and one second, even if the store does not answer. Stores
-   * and queues that were passed in stay open: close them afterwards.
+   * log. It takes at most `delayMs` plus `graceMs` plus one second, even if the store does not answer.
+   * Stores and queues that you passed in stay open: close them afterwards.
    * @param options `graceMs`: milliseconds to wait for handlers, 10,000 by default. `delayMs`:
-   *   milliseconds for which deliveries are still accepted after `health()` has stopped being ok, so
-   *   that a load balancer can stop sending requests first; 0 by default
+   *   milliseconds for which deliveries are still accepted after `health()` has stopped reporting `ok`,
+   *   so that a load balancer can stop sending requests first; 0 by default
    */
   close(options?: { graceMs?: number; delayMs?: number }): Promise<void>;
 }
@@ -67,7 +67,7 @@ export interface Receiver {
 /**
  * Creates a receiver, which verifies deliveries, rejects replays, recognizes duplicates, and runs your
  * handlers. Use it directly if your framework has no adapter.
- * @throws WebhookError `invalid-options` or `invalid-secret`, whose message says what to do
+ * @throws WebhookError `invalid-options` or `invalid-secret`. The message explains what to do.
  * @example
  * const receiver = createReceiver({
  *   secret: [process.env.CALL_WEBHOOK_SECRET, process.env.RECORDING_WEBHOOK_SECRET],
@@ -82,7 +82,7 @@ export function createReceiver<
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
   const { maxInFlight, maxInFlightPerTenant, store, storeTimeout } = settings;
-  // Deno may forbid to read the environment.
+  // Deno may forbid reading the environment.
   if (isInMemory(options.deadLetter)) callHook(warnInProduction, settings.logger);
   const deadlines = new Deadlines();
   // A store that was made here answers at once.
@@ -118,7 +118,7 @@ export function createReceiver<
   };
 }
 
-/** A store of the user may call something else its log. */
+/** A user's store may have a property `log` that is something else. */
 function writerOf(
   { store, log, logger, redact, now, storeTimeout: timeoutMs, ackWithin, version }: Settings,
   deadlines: Deadlines,
@@ -162,19 +162,19 @@ function keysOfRequests(settings: Settings, deadlines: Deadlines): ReceiverParts
   return () => own;
 }
 
-/** A provider that says what is wrong with a secret. */
+/** A provider that rejects with what is wrong with a secret. */
 const fail = (secret: unknown) => async () => {
   await keysOf(secret);
   return undefined;
 };
 
 /**
- * Creates a receiver when it is first needed. For adapters of hosts that import an app while they
- * build it (Next, SvelteKit): secrets are often not set then.
+ * Creates a receiver when it is first needed. For adapters of hosts that import an app while building
+ * it (Next, SvelteKit), when secrets are often not set.
  *
- * A secret that is still missing at the first delivery is answered 503 `secret-unavailable`, and
- * logged, so the service sends the event again.
- * @returns a function that returns the receiver. It throws WebhookError `invalid-options` or
+ * If a secret is still missing when the first delivery arrives, the delivery is answered with 503
+ * `secret-unavailable`, which is logged, and the service sends the event again.
+ * @returns a function that returns the receiver. It throws a WebhookError, `invalid-options` or
  *   `invalid-secret`, but not for a missing secret.
  */
 export function createReceiverOnFirstUse<

@@ -37,9 +37,9 @@ export interface ReceiverParts {
   keysFor(request: { url?: string | undefined; headers: HeadersLike }): RequestKeys;
 }
 
-/** What a delivery has turned out to be. */
+/** What a delivery has been identified as. */
 interface Found extends Route {
-  /** Of its events one runs at a time. */
+  /** Events of one group run one at a time. */
   readonly group?: string | undefined;
 }
 
@@ -94,7 +94,7 @@ export class EventRun implements RunningDelivery {
       inFlight.add(this);
       const found = this.#grouped(await routes.find(rawBody, tenant));
       this.#note(found);
-      // Without deadLetter nobody could keep it, so the service keeps it and sends it again.
+      // Without deadLetter there is nowhere to keep it, so the service keeps it and sends it again.
       if (found.invalid && !settings.deadLetter) throw found.invalid;
       this.#throwIfAbandoned();
 
@@ -120,7 +120,8 @@ export class EventRun implements RunningDelivery {
       else result = await this.#handle(found, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
-      // Nobody waits for what is redriven or reconciled, and without its mark its handler would run again.
+      // No response waits for a redriven or reconciled event, and without its mark its handler would
+      // run again.
       const isDone = await lease.complete(mark).catch(async (error: unknown) => {
         if (source === 'webhook') throw error;
         // The call that failed may have been carried out, and only its answer was lost.
@@ -132,7 +133,7 @@ export class EventRun implements RunningDelivery {
       if (!result.error) this.#end?.reportLateCalls();
       return result;
     } catch (error) {
-      // Of a result that could not be committed, `onError` is told as well. It is retried.
+      // `onError` also gets the error of a result that could not be committed. The event is retried.
       if (result) delete this.#pending.attemptsLeft;
       return failureResult(result?.error ? alsoThrown(error, originsOf(result.error)) : error);
     } finally {
@@ -166,7 +167,8 @@ export class EventRun implements RunningDelivery {
     const token = newToken();
     const isLeased = queue !== undefined || handle !== undefined; // else there is nothing to protect
     return {
-      // What is not from the network is no replay, although its webhook id may be known.
+      // Something that did not arrive over the network is not a replay, although its webhook id may be
+      // known.
       webhookId: tenantKey(tenant, source === 'webhook' ? webhookId : claimIdOf(source, token)),
       replayUntil,
       leaseMs: leaseFor,
@@ -243,7 +245,7 @@ export class EventRun implements RunningDelivery {
    */
   #isCrashLooping(attempt: number): boolean {
     const { deadLetter, maxAttempts } = this.#parts.settings;
-    // Somebody decided to run a redriven one once more.
+    // A redrive is a decision to run the event once more.
     if (!deadLetter || this.#pending.source === 'redrive') return false;
     return attempt > maxAttempts * 3;
   }
@@ -253,7 +255,7 @@ export class EventRun implements RunningDelivery {
     const { deadLetter, maxAttempts } = this.#parts.settings;
     const failed = handlerFailed(error, found.sensitiveData);
     if (deadLetter) {
-      // Nobody retries what is redriven, so its first failure is final.
+      // A redriven event is not retried, so its first failure is final.
       const isRedrive = this.#pending.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, maxAttempts - attempt);
       this.#pending.attemptsLeft = left;
@@ -273,7 +275,8 @@ export class EventRun implements RunningDelivery {
     const { source } = this.#pending;
     const delivery = { ...this.#delivery, source };
     const letter = toDeadLetter(delivery, { attempt, error, at: now(), route });
-    // Without a key, it would be another letter than the one that somebody redrives over the network.
+    // Without a key, it would become a letter other than the one that is being redriven over the
+    // network.
     const isOther = source === 'redrive' && this.#delivery.source === 'webhook' && !route.key;
     if (deadLetter && !isOther && (await handOver(deadLetter, letter, failed, route.sensitiveData)))
       return { outcome: 'dead-lettered', error: failed };
@@ -312,7 +315,9 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** The response was sent before the run ended: the handler is told so, and goes on. */
+  /**
+   * The response was sent before the run ended: the handler's signal aborts, and the handler goes on.
+   */
   goOnLate(reason: WebhookError): void {
     this.#isLate = true;
     this.#lease?.keep();
@@ -346,7 +351,7 @@ export class EventRun implements RunningDelivery {
 
 const stuck = (attempt: number) =>
   new Error(
-    `The event is given up after ${String(attempt - 1)} attempts: its process ended each time, or deadLetter failed.`,
+    `The event was given up after ${String(attempt - 1)} attempts: each time, the process ended or deadLetter failed.`,
   );
 
 const closed = () =>

@@ -21,7 +21,7 @@ export interface HandlerRun {
   /**
    * Called if the handler has called `completeIn`. Only the store or the engine knows whether its
    * transaction was committed: a handler may ignore a rollback, or fail after the commit.
-   * @throws if the run is lost, or nobody can tell how the transaction ended
+   * @throws if the run is lost, or if it is not known how the transaction ended
    */
   readonly settle: (transactions: Transactions) => Promise<boolean>;
   /** Whether the service got its response meanwhile. */

@@ -12,7 +12,7 @@ import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 export interface WebHandler {
   /**
    * @param extras the logger of this request, and a `waitUntil` that keeps a serverless function alive.
-   *   Hosts may pass any other object here: only a `log` and a `waitUntil` of the right kind are used.
+   *   Hosts may pass any other object here: only a valid `log` and a valid `waitUntil` are used.
    */
   (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>): Promise<Response>;
   /** The receiver of this handler. */
@@ -64,8 +64,8 @@ export function webHandler(receiver: Receiver): WebHandler {
   );
 }
 
-// Hosts call a fetch handler with a second argument of their own: the bindings of a Worker, the context
-// of Netlify or Vercel. What is not meant for the receiver may have any name.
+// Hosts call a fetch handler with their own second argument: the bindings of a Worker, the context of
+// Netlify or Vercel. Properties that are not meant for the receiver may have any name.
 
 function loggerOf(extras: unknown): Logger | undefined {
   const log = read(extras, 'log');

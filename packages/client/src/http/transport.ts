@@ -126,9 +126,12 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   const value = header?.trim() ?? '';
   if (/^\d+$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
   // Date.parse also accepts texts such as "1.5". An HTTP date starts with the day of the week.
-  const date = /^[A-Za-z]{3,9},? /.test(value) ? Date.parse(value) : NaN;
+  const date = /^[A-Za-z]{3,9},? /.test(value) ? Date.parse(inUtc(value)) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
 }
+
+/** `Sun Nov  6 08:49:37 1994` is an HTTP date too, and in UTC (RFC 9110); Date.parse would take it as local. */
+const inUtc = (date: string): string => (/ \d{4}$/.test(date) ? `${date} GMT` : date);
 
 /** Turns a response that is not 2xx into an ApiError, with its body if that can be read. */
 export async function readApiError(

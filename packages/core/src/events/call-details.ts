@@ -1,3 +1,5 @@
+import { isoTime } from '../iso-time.ts';
+
 /**
  * The names of the seven fields that the spec describes by meaning but does not name. These defaults
  * are guesses, and nothing else in this package depends on them.
@@ -15,14 +17,14 @@ export const DEFAULT_FIELD_NAMES = {
 /**
  * Your names for some of the seven fields, such as `{ calledNumber: 'dialedNumber' }`. Names that are
  * left out keep their defaults, which are guesses, since the service does not document them.
- * `undefined` says that there is no such field.
+ * `undefined` means that there is no such field.
  */
 export type FieldNames = { [Meaning in keyof typeof DEFAULT_FIELD_NAMES]?: string | undefined };
 
 /**
  * The seven fields of a call that the spec describes by meaning, without naming them ("Call webhook
  * body"). A field that is missing or has another type is `undefined`. Times may be sent as epoch
- * milliseconds or in ISO 8601.
+ * milliseconds or in ISO 8601; a time without a zone is in UTC.
  */
 export interface CallDetails {
   /** The user of the service who placed the call. */
@@ -69,10 +71,10 @@ export function callDetails(event: object, fieldNames: FieldNames = {}): CallDet
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Epoch milliseconds, or an ISO 8601 text. */
+/** Epoch milliseconds, or a string in ISO 8601, which is in UTC if it has no zone. */
 function time(value: unknown): Date | undefined {
-  if (typeof value !== 'number' && (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d/.test(value)))
-    return undefined;
-  const date = new Date(value);
+  const ms = typeof value === 'string' ? isoTime(value) : value;
+  if (typeof ms !== 'number') return undefined;
+  const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -48,8 +48,8 @@ const recordingFields = {
 };
 
 /**
- * The zod schemas of the service's events, as handlers get them. They are meant for checks: parsing an
- * event with one drops every other field.
+ * The zod schemas of the service's events, as handlers get them. Use them only to check an event:
+ * parsing an event with one drops every other field.
  */
 export const EVENT_SCHEMAS: {
   readonly 'call:started': z.ZodMiniObject<typeof startedFields>;
@@ -61,7 +61,7 @@ export const EVENT_SCHEMAS: {
   'call:recording-available': z.object(recordingFields),
 };
 
-/** The same for the check of each delivery. */
+/** The fields of the events' schemas, for the check of each delivery. */
 const FIELDS: Record<keyof typeof EVENT_SCHEMAS, [name: string, type: z.ZodMiniType][]> = {
   'call:started': Object.entries(startedFields),
   'call:completed': Object.entries(completedFields),
@@ -109,7 +109,7 @@ export interface CallEventMap {
 
 /** A verified event whose name is neither one of the service's nor in the option `events`. */
 export interface UnknownEvent {
-  /** The name of the event, as the body has it. */
+  /** The name of the event, as it is in the body. */
   eventName: string;
   [field: string]: unknown;
 }
@@ -125,8 +125,8 @@ export const isKnownEvent = (name: string): name is keyof CallEventMap =>
   Object.hasOwn(EVENT_SCHEMAS, name);
 
 /**
- * The event as its type promises it: the same object, or a copy in which each field that is `null` or
- * of an unexpected type is `undefined`.
+ * The event in the form that its type promises: the same object, or a copy in which each field that is
+ * `null` or of an unexpected type is `undefined`.
  */
 export function typedEvent(
   eventName: keyof CallEventMap,
@@ -137,7 +137,7 @@ export function typedEvent(
   return { ...event, ...Object.fromEntries(odd.map(([name]) => [name, undefined])) };
 }
 
-/** What the keys of other kinds begin with. */
+/** The beginnings of keys of other kinds. */
 const KINDS = new Set(['event', 'custom', 'webhook-id', 'tenant']);
 const RECORDING_ID = /^([^:]+):recording-available$/;
 
@@ -149,7 +149,8 @@ const RECORDING_ID = /^([^:]+):recording-available$/;
  * `call:recording-available` (spec, "Events", rules 2 and 3). For an event that is not in the spec, it
  * consists of its name and its `eventId`. Keys of different kinds are never equal.
  * @returns `undefined` if these fields are missing, or if the key would be longer than 4,000
- *   characters. Such an event cannot be told from another one, and is handled each time it arrives.
+ *   characters. Duplicates of such an event cannot be recognized, so it is handled each time it
+ *   arrives.
  * @example
  * eventKey({ eventName: 'call:started', callId: 'c1' }); // 'c1:call:started'
  */
@@ -167,17 +168,19 @@ export function eventKey(event: object): string | undefined {
   return usableKey(`event:${withoutColons(eventName)}:${eventId}`);
 }
 
-/** The longest key or group; characters. What is longer could not be remembered, so it identifies nothing. */
+/**
+ * The longest key or group; characters. A longer one could not be remembered, so it identifies nothing.
+ */
 export const MAX_KEY_LENGTH = 4_000;
 
-/** A text that may be a key or a part of one. Its length is checked before anything is made of it. */
+/** A string that may be a key or a part of one. Its length is checked before it is used. */
 export const isIdentifying = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_KEY_LENGTH;
 
 const usableKey = (key: string): string | undefined => (isIdentifying(key) ? key : undefined);
 
 const MAX_DEPTH = 64;
-/** Made when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */
+/** Created when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */
 let utf8: InstanceType<typeof TextDecoder> | undefined;
 
 /**

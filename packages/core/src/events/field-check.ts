@@ -21,12 +21,12 @@ export interface UnknownFields {
 
 const isShown = (key: string) => looksLikeField(key) && redactId(key) === key;
 
-/** What each logger was told of: a process may have many receivers. */
+/** What each logger has already logged: a process may have many receivers. */
 const told = new WeakMap<Logger, Set<string>>();
 
 /**
  * Notices when `context.call` finds nothing: the spec does not show the names of its fields, so the
- * configured ones, or the guesses, may be wrong. Its logger is told once for each event name.
+ * configured ones, or the guesses, may be wrong. This is logged once for each event name.
  */
 export class FieldCheck {
   readonly #fieldNames: FieldNames;
@@ -72,13 +72,13 @@ export class FieldCheck {
   }
 }
 
-/** An event that was made up for a test often has nothing that `fieldNames` could name. */
+/** An event that was made up for a test often has no field that `fieldNames` could name. */
 const hasOtherFields = (event: object): boolean =>
   Object.keys(event).some((field) => !DOCUMENTED.has(field));
 
 const DOCUMENTED = new Set(['eventName', 'callId', 'fromPhoneNumber']);
 
-/** What an event should have, and has not. A name that is `undefined` says that there is no such field. */
+/** What is missing from an event. A name that is `undefined` means that there is no such field. */
 function missingDetails(
   eventName: string,
   event: object,

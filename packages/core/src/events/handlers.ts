@@ -24,7 +24,7 @@ export type Run = () => Promise<unknown>;
  */
 export type Around = (run: Run, event: unknown, context: HandlerContext) => unknown;
 
-/** The handler within its layers; the first layer is the outermost. */
+/** The handler wrapped in its layers; the first layer is the outermost. */
 export const wrapHandler = (
   layers: readonly Around[],
   handle: Handler<unknown>,
@@ -39,7 +39,7 @@ const wrap =
     const handler: { running?: Promise<unknown>; isRefused?: boolean } = {};
     const run = () => {
       handler.running ??= new Promise((resolve) => {
-        if (handler.isRefused) throw new Error(`${NOT_CALLED} It cannot run any more.`);
+        if (handler.isRefused) throw new Error(`${NOT_CALLED} It can no longer run.`);
         resolve(inner(event, context));
       });
       handler.running.catch(() => undefined); // it is awaited below
@@ -47,7 +47,7 @@ const wrap =
     };
     try {
       await layer(run, event, context);
-      // Otherwise an event that nobody handled would be acknowledged.
+      // Otherwise an event that was not handled would be acknowledged.
       if (!handler.running) throw new Error(NOT_CALLED);
     } finally {
       handler.isRefused = true; // the event may run elsewhere by then
@@ -68,8 +68,8 @@ export type EventsWith<Extra extends ExtraEvents> = CallEventMap & {
 };
 
 /**
- * Your handlers by event name, one for each event. An unknown name does not compile, and throws
- * `invalid-options` at start-up.
+ * Your handlers by event name, one for each event. An unknown name does not compile, and at start-up it
+ * throws `invalid-options`.
  */
 export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> = {
   [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name], Context> | undefined;
@@ -105,7 +105,7 @@ export interface CustomPayload<
    */
   schema?: Schema | undefined;
   /**
-   * Returns the idempotency key of a payload: a text of 1 to 4,000 characters, or `undefined`. A
+   * Returns the idempotency key of a payload: a string of 1 to 4,000 characters, or `undefined`. A
    * payload without a key is handled each time it is delivered.
    */
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;

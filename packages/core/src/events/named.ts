@@ -14,7 +14,8 @@ export interface NamedHandlers {
 /**
  * Finds the handlers by asking `on` for the name of each event, and never by listing its properties:
  * methods of a class, getters and proxies are found like the properties of a plain object.
- * @throws WebhookError `invalid-options` if `on` has no handler at all, or one that no event could reach
+ * @throws WebhookError `invalid-options` if `on` has no handler at all, or one that no event could
+ *   reach
  */
 export function namedHandlers(given: {
   readonly on?: object | undefined;
@@ -46,7 +47,7 @@ export function namedHandlers(given: {
 
 export const HANDLER_EXPECTED = 'expected a function that is not a generator';
 
-/** Calling a generator function runs nothing of it: its events would be acknowledged and lost. */
+/** Calling a generator function does not run its body: its events would be acknowledged and lost. */
 export const isHandler = (value: unknown): boolean =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
@@ -78,15 +79,15 @@ export const isSchema = (value: unknown): value is StandardSchema =>
   value !== null &&
   '~standard' in value;
 
-/** What an object says when it is asked. What every object has, such as `toString`, does not count. */
+/** The value of a property. Properties that every object has, such as `toString`, do not count. */
 function valueOf(object: object, name: string): unknown {
   const isOfEveryObject = name in Object.prototype && !Object.hasOwn(object, name);
   return isOfEveryObject ? undefined : Reflect.get(object, name, object);
 }
 
 /**
- * A name that is surely meant as an event: one of the object itself, or one with a colon that its class
- * has. Fields of an instance that are no functions are its state.
+ * A name that is certainly meant to be an event: an own property, or one of the class whose name has a
+ * colon. Fields of an instance that are not functions are its state.
  */
 function unknownName(on: object, known: readonly string[]): string | undefined {
   const isMeant = (name: string) =>

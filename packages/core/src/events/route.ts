@@ -69,8 +69,8 @@ export class Routes {
 
   /**
    * Identifies a payload, and then checks it. One that can never be handled is identified as well, so
-   * that all deliveries of its event are known as one: its route says why it is `invalid`.
-   * @param tenant whose event it is: other tenants' events never have its key
+   * that all deliveries of its event are recognized as one: its route has the reason in `invalid`.
+   * @param tenant the tenant of the event: another tenant's events never have its key
    */
   find(rawBody: Uint8Array, tenant: string | undefined): Route | Promise<Route> {
     let body: unknown;
@@ -114,7 +114,10 @@ export class Routes {
     };
   }
 
-  /** The event as its schema or its type promises it. What nobody handles is never refused. */
+  /**
+   * The event in the form that its schema or its type promises. An event without a handler is never
+   * refused.
+   */
   #checked(route: EventRoute, content: DeliveryContent): Route | Promise<Route> {
     const { eventName, body } = route;
     if (!this.#handlers.has(eventName)) return route;
@@ -167,20 +170,23 @@ export class Routes {
     }
   }
 
-  /** Warns, once, of a key with a number that `JSON.parse` has rounded: another event may have the same. */
+  /**
+   * Warns once about a key with a number that `JSON.parse` has rounded: another event may have the same
+   * key.
+   */
   #checkRounded(key: string, body: unknown): void {
     if (this.#hasWarned || !LARGE_NUMBER.test(key) || !hasRounded(body, key)) return;
     this.#hasWarned = true;
     safeLogger(this.#settings.logger).warn(
       { docs: docsUrl('wire-contract.md#event-keys') },
-      'call-webhooks: custom.key returned a number above 2^53. JavaScript rounds such numbers, so two events may have one key, and the second would count as a duplicate. Put the id in quotes in the custom payload.',
+      'call-webhooks: custom.key returned a number above 2^53. JavaScript rounds such numbers, so two events may have the same key, and the second would be treated as a duplicate. Put the id in quotes in the custom payload.',
     );
   }
 }
 
 /**
- * A recording that names neither itself nor its call cannot be used for anything. An id of another
- * type is accepted: the handler has it in `context.body`.
+ * A recording event with neither an `eventId` nor a `callId` cannot be used for anything. An id of
+ * another type is accepted: the handler finds it in `context.body`.
  */
 function checkIdentity({
   eventName,
@@ -193,7 +199,7 @@ function checkIdentity({
   return new WebhookError('invalid-payload', message, { eventName: eventName as string });
 }
 
-/** @throws what is not about the payload */
+/** @throws every error that is not about the payload */
 function invalidPayload(error: unknown): WebhookError {
   if (error instanceof WebhookError && error.code === 'invalid-payload') return error;
   throw error;
@@ -207,8 +213,8 @@ export interface GroupedEvent {
 }
 
 /**
- * How events are grouped of which one at a time may run. `true` groups them by `callId`. A function
- * returns the group of an event as text, or `undefined` for an event that may always run.
+ * How events are grouped, for groups whose events run one at a time. `true` groups them by `callId`. A
+ * function returns the group of an event as a string, or `undefined` for an event that may always run.
  * @example
  * oneAtATime: ({ customerId }) => String(customerId)
  */
@@ -216,7 +222,8 @@ export type OneAtATime = true | ((event: GroupedEvent) => string | null | undefi
 
 /**
  * The group of an event that has a handler and can be handled.
- * @throws WebhookError `invalid-payload` if the user's function throws or gives no usable text
+ * @throws WebhookError `invalid-payload` if the user's function throws or does not return a usable
+ *   string
  */
 export function groupOf(
   oneAtATime: OneAtATime | undefined,
@@ -226,13 +233,13 @@ export function groupOf(
   if (oneAtATime === undefined || !handle || invalid) return undefined;
   const group =
     oneAtATime === true
-      ? usable(callId) // What is too long for a key or empty identifies no call.
+      ? usable(callId) // An id that is empty or too long for a key identifies no call.
       : textOf('oneAtATime', () => oneAtATime(event as GroupedEvent), sensitiveData);
   return group === undefined ? undefined : tenantKey(tenant, group);
 }
 
 /**
- * What a function of the user returns: a text, or nothing.
+ * What the user's function returns: a string, or nothing.
  * @throws WebhookError `invalid-payload`
  */
 function textOf(
@@ -253,7 +260,7 @@ function textOf(
   discard(text);
   throw new WebhookError(
     'invalid-payload',
-    `${option} must return a text of 1 to ${String(MAX_KEY_LENGTH)} characters at once, or undefined.`,
+    `${option} must return a string of 1 to ${String(MAX_KEY_LENGTH)} characters, or undefined, and not a promise.`,
   );
 }
 
@@ -292,10 +299,15 @@ function keyOfRefused(
   }
 }
 
-/** So many issues are compared with the fields of a key: more make the payload an unknown one. */
+/**
+ * The maximum number of issues that are compared with the fields of a key: with more, the payload has
+ * no key.
+ */
 const MAX_REFUSED = 100;
 
-/** Where the issues of a schema are; `undefined` if it threw instead of saying so, or has too many. */
+/**
+ * The paths of a schema's issues; `undefined` if it threw instead of reporting them, or has too many.
+ */
 function refusedPaths(invalid: WebhookError): string[][] | undefined {
   const [origin] = originsOf(invalid);
   const issues = origin?.error instanceof WebhookError ? origin.error.cause : undefined;
@@ -310,7 +322,10 @@ const usable = (text: unknown): string | undefined => (isIdentifying(text) ? tex
 /** 2^53 has 16 digits. From 10^21 on, a number is written as `1e+21`. */
 const LARGE_NUMBER = /\d{16}|e\+\d/;
 
-/** So many numbers of a body are compared with its key: an id stands near the beginning. */
+/**
+ * The maximum number of numbers in a body that are compared with its key: an id is usually near the
+ * beginning.
+ */
 const MAX_COMPARED = 1_000;
 
 /** Whether a rounded number is part of the key. A parsed body is at most 64 levels deep. */

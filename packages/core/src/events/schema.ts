@@ -29,7 +29,7 @@ export interface SchemaIssue {
 }
 
 /**
- * The body of a delivery after validation by a user's schema.
+ * Validates the body of a delivery with a user's schema, and returns its output.
  * @param body parsed
  * @param eventName for the error
  * @param includeValues whether issues have messages, which may quote the payload
@@ -75,7 +75,7 @@ const MAX_ISSUES = 5;
 const MAX_LENGTH = 500;
 const MAX_INDEX = 9_999;
 const MAX_NODES = 5_000;
-/** Where the schemas of these libraries have the fields of an object, and their issues a code. */
+/** Where these libraries keep the fields of an object schema, and the code of an issue. */
 const LIBRARIES: Record<string, { fields: string; code: string } | undefined> = {
   zod: { fields: 'shape', code: 'code' },
   valibot: { fields: 'entries', code: 'type' },
@@ -83,7 +83,7 @@ const LIBRARIES: Record<string, { fields: string; code: string } | undefined> = 
 
 const cut = (text: string) => (text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
 
-/** Other libraries may take any text for a code. */
+/** Other libraries may use any string as a code. */
 function codeOf(issue: object, schema: StandardSchema): string {
   const library = LIBRARIES[schema['~standard'].vendor];
   const code: unknown = library && Reflect.get(issue, library.code);
@@ -101,8 +101,9 @@ function shownPath({ path = [] }: SchemaIssue, names: ReadonlySet<string> | unde
 const declared = new WeakMap<StandardSchema, ReadonlySet<string>>();
 
 /**
- * The keys that may be shown. Only those that a schema declares are surely no personal data, unlike the
- * keys of a record: `{ "Lovelace": 3 }`. Where they cannot be read, those of the body in camel case.
+ * The keys that may be shown. Only the keys that a schema declares are certainly not personal data,
+ * unlike the keys of a record: `{ "Lovelace": 3 }`. If the declared keys cannot be read, these are the
+ * body's keys in camel case.
  */
 function shownNames(schema: StandardSchema, body: unknown): ReadonlySet<string> {
   const library = LIBRARIES[schema['~standard'].vendor];

@@ -5,9 +5,12 @@ import type { TracingChannel } from '../platform/platform.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { withRedactedIds } from './redact.ts';
 
-/** What all messages have. `error` and `result` are set by the channel, before it publishes its end. */
+/**
+ * The fields of every message. `error` and `result` are set by the channel before it publishes the end
+ * of the step.
+ */
 interface Message {
-  /** What failed, redacted. */
+  /** The error, redacted. */
   error?: WebhookError;
 }
 
@@ -31,7 +34,7 @@ export interface HandlerMessage extends Message {
   readonly callId: string | undefined;
   /** The idempotency key; `undefined` for an event without one. */
   readonly key: string | undefined;
-  /** 1 the first time that the event runs. */
+  /** The number of this attempt at the event, counted from 1. */
   readonly attempt: number;
 }
 
@@ -49,12 +52,15 @@ export interface EnqueueMessage extends Message {
   readonly delivery: QueuedDelivery;
 }
 
-/** The message of `call-webhooks:outcome`: what `onOutcome` is called with, also when it is late. */
+/** The message of `call-webhooks:outcome`: what `onOutcome` is called with, including late outcomes. */
 export interface OutcomeMessage {
   readonly outcome: Outcome;
 }
 
-/** Where the runtime has no diagnostics channels, or nobody subscribes, each costs one check. */
+/**
+ * If the runtime has no diagnostics channels, or a channel has no subscribers, each use costs one
+ * check.
+ */
 export const CHANNELS = {
   delivery: openTracingChannel('call-webhooks:delivery'),
   handler: openTracingChannel('call-webhooks:handler'),
@@ -64,8 +70,8 @@ export const CHANNELS = {
 };
 
 /**
- * Runs a step, within its channel if anybody subscribes to that. The error that is published is redacted;
- * the caller gets the original.
+ * Runs a step, within its channel if the channel has subscribers. The error that is published is
+ * redacted; the caller gets the original.
  * @param message what the channel publishes
  * @param run gives a promise, or anything if its result is awaited
  * @param redactError makes a `WebhookError` of what the step threw; not needed if it throws one

@@ -9,8 +9,8 @@ interface Details {
 }
 
 /**
- * A redacted copy of what was thrown, without cycles, and of a bounded size, for the field `err` of log
- * lines: pino, bunyan, `console` and `JSON.stringify` print all of it. A thrown text has no name.
+ * A redacted copy of what was thrown, without cycles and of a bounded size, for the field `err` of log
+ * lines: pino, bunyan, `console` and `JSON.stringify` print all of it. A thrown string has no name.
  */
 export type ErrorCopy = Error & Details;
 
@@ -22,7 +22,10 @@ const MAX_CHARACTERS = 100_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_FRAMES = 10;
 const MAX_STACK_LENGTH = 16_000;
-/** In so many characters, a stack has the name of its error and the beginning of the message. */
+/**
+ * The length within which a stack has the name of its error and the beginning of the message;
+ * characters.
+ */
 const MAX_START = 1_000;
 const MAX_TEXT_LENGTH = 8_000;
 
@@ -71,7 +74,7 @@ interface ErrorLike {
   readonly errors?: unknown;
 }
 
-/** Also errors of other realms, and objects that libraries throw as errors. */
+/** Includes errors of other realms, and objects that libraries throw as errors. */
 const isErrorLike = (value: unknown): value is ErrorLike =>
   typeof value === 'object' &&
   value !== null &&
@@ -84,7 +87,10 @@ const nameOf = (error: ErrorLike): string =>
 
 const numberOrNone = (code: unknown) => (typeof code === 'number' ? code : undefined);
 
-/** What a thrown value is that is no error. Its fields may be names of people, and its values are not needed. */
+/**
+ * Describes a thrown value that is not an error. Its fields may be names of people, and its values are
+ * not needed.
+ */
 function told(value: unknown, redact: Redactor): string {
   if (typeof value === 'string') return redact(value);
   if (value === null) return 'a thrown null';
@@ -93,7 +99,7 @@ function told(value: unknown, redact: Redactor): string {
   return `a thrown object${names.length > 0 ? redact(` with ${names.join(', ')}`) : ''}`;
 }
 
-/** Frames that nobody can do anything about: ours, and those of Node. */
+/** Frames that the user can do nothing about: ours, and those of Node. */
 const FOREIGN_FRAME = /[\\/]node_modules[\\/]@call-webhooks[\\/]|[( ]node:internal\//;
 
 /** The frames of an error's stack. The paths of the user's own code stay. */
@@ -205,9 +211,10 @@ export function redactedError(
 }
 
 /**
- * What may be logged of something that was thrown. Secrets, addresses and numbers are removed from it by their
- * form, and the stack has neither frames of this library nor of Node. It never throws, whatever was thrown.
- * @param redact the option of the same name of a receiver or a worker; `'standard'` by default
+ * Returns what may be logged about a thrown value. Secrets, email addresses and phone numbers are
+ * removed from it by their form, and the stack has no frames of this library or of Node. Never throws,
+ * whatever was thrown.
+ * @param redact the option `redact` of a receiver or a worker; `'standard'` by default
  * @returns `text`, the error and its causes on one line, and `err`, a copy for the field of that name
  * @example
  * const { text, err } = loggedError(error);

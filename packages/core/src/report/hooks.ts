@@ -1,5 +1,6 @@
 /**
- * Awaits what a callback of the user returned, a lazy query too: its `then` is what sends it.
+ * Awaits what the user's callback returned, even a lazy query, which is sent only when its `then` is
+ * called.
  * @param onFailed gets what it rejects with; must not throw
  */
 async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
@@ -10,11 +11,11 @@ async function settle(value: unknown, onFailed: (error: unknown) => void): Promi
   }
 }
 
-/** For what nobody wants: a promise that rejects must not end the process. */
+/** For a result that is not needed: a promise that rejects must not end the process. */
 export const discard = (value: unknown): void => void settle(value, () => undefined);
 
 /**
- * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
+ * Calls the user's hook. Errors that it throws or rejects with are dropped: a broken hook must not
  * change a response or end the process.
  */
 export function callHook<Argument>(

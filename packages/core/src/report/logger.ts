@@ -3,9 +3,9 @@ import { escaped, oneLine } from './visible.ts';
 
 /**
  * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
- * and bunyan do. A logger that has a method `log` (winston, Nest) or `appendKeys` (Powertools) gets the
- * message first. Wrap any other logger that takes the message first. Errors that the logger throws are
- * ignored.
+ * and bunyan do. A logger that has a method `log` (winston, Nest) or `appendKeys` (Powertools) is
+ * called with the message first. Any other logger that takes the message first must be wrapped, as in
+ * the example. Errors that the logger throws are ignored.
  * @example
  * const logger: Logger = {
  *   warn: (fields, message) => logTape.warn(message, fields),
@@ -17,7 +17,7 @@ export interface Logger {
   debug?(fields: object, message: string): unknown;
   /** Writes normal events, such as the start of a shutdown. Without this method, they are dropped. */
   info?(fields: object, message: string): unknown;
-  /** Writes what needs attention, such as a failed attempt that will be retried. */
+  /** Writes problems that need attention, such as a failed attempt that will be retried. */
   warn(fields: object, message: string): unknown;
   /** Writes failures. */
   error(fields: object, message: string): unknown;
@@ -77,10 +77,13 @@ export class LineLimit {
 
 const LINE_INTERVAL_MS = 10_000;
 
-/** The same logger with all four methods, whose errors are dropped. `console` gets readable lines. */
+/**
+ * Returns the same logger with all four methods, whose errors are dropped. `console` gets readable
+ * lines.
+ */
 export function safeLogger(logger: Logger): Required<Logger> {
   const method = (level: Level) => (fields: object, message: string) => {
-    // A logger that takes fields for a message would otherwise write `[object Object]`.
+    // A logger that mistakes the fields for the message would otherwise write `[object Object]`.
     const toString = () => consoleLine(fields, message);
     const readable = Object.defineProperty({ ...fields }, 'toString', { value: toString });
     callHook((line) => write(logger, level, readable, line), message);
@@ -105,8 +108,8 @@ export function handlerLogger(logger: Logger): HandlerLogger {
 }
 
 /**
- * The logger that pino-http and others add to a request. One that may not take fields is left alone:
- * what it is for must not be lost in it.
+ * The logger that pino-http and others add to a request. A logger that may not accept fields is not
+ * used, because the fields must not get lost.
  */
 export function requestLogger(log: unknown): Logger | undefined {
   const logger = Object(log) as Logger;
@@ -122,7 +125,7 @@ const hasMethods = (logger: object, ...names: string[]): boolean =>
 const isPinoLike = (logger: object): logger is HandlerLogger =>
   hasMethods(logger, 'child', ...LEVELS) && !takesMessageFirst(logger);
 
-/** winston, Nest, Firebase, log4js and others have `log`, which pino and bunyan have not. */
+/** winston, Nest, Firebase, log4js and others have `log`; pino and bunyan do not. */
 const takesMessageFirst = (logger: object): boolean =>
   hasMethods(logger, 'log') || hasMethods(logger, 'appendKeys'); // Powertools
 
@@ -169,7 +172,7 @@ const isConsole = (logger: object): logger is Console =>
   logger === globalThis.console || 'groupEnd' in logger;
 
 /**
- * A line for `console`: the message and the fields behind it, with the frames of `err` below.
+ * A line for `console`: the message, then the fields, with the frames of `err` below.
  * @example
  * consoleLine({ callId: 'c1', rows: 3 }, 'saved') // 'saved callId=c1 rows=3'
  */
@@ -188,7 +191,7 @@ export function consoleLine(fields: object, message: string): string {
   return parts.filter((part) => part !== '').join(' ') + framesOf(err);
 }
 
-/** Our own messages have the text of the error already. Those of a handler may not. */
+/** Our own messages already contain the text of the error. A handler's messages may not. */
 function withError(message: string, err: unknown): string {
   const text = err instanceof Error ? err.message : shown(err);
   if (message.includes(text)) return message;

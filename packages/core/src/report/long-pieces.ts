@@ -1,4 +1,4 @@
-/** Of so many characters each: longer values are cut into such pieces. */
+/** The length of a piece in characters: longer values are cut into such pieces. */
 export const MAX_PIECE = 20;
 
 const isSame = (one: string, at: number, other: string, otherAt: number) => {
@@ -12,7 +12,7 @@ const isSame = (one: string, at: number, other: string, otherAt: number) => {
  * them in a `Set` took five times as long, which is what most of a failure's time went into.
  */
 export class LongPieces {
-  /** Nobody knows it, so nobody can send texts that all have one hash. */
+  /** Secret and random, so that a client cannot send texts that all have one hash. */
   readonly #base = Math.floor(Math.random() * 2 ** 31) | 1;
   /** What the first character of a piece counts in its hash. */
   readonly #first: number;

@@ -16,7 +16,7 @@ import type { Values } from './delivered.ts';
  */
 export type Redact = 'standard' | 'off' | ((text: string, event: unknown) => string);
 
-/** Makes a text fit for a log line: redacted, and on one line. */
+/** Makes a text suitable for a log line: redacted, and on one line. */
 export type Redactor = (text: string) => string;
 
 const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)\\?["']?\s{0,3}[=:]\s{0,3}\\?`;
@@ -26,10 +26,10 @@ const DATE_OR_HOST = String.raw`\d{4}-\d\d-\d\d|\d{1,3}(?:\.\d{1,3}){3}(?!\d)|1[
 const LOCAL = String.raw`[\p{L}\p{N}\p{M}._%+-]`;
 
 /**
- * What its form, or the word in front of it, shows to be a secret, an e-mail address or a phone number.
+ * Recognizes secrets, email addresses and phone numbers by their form, or by the word in front of them.
  *
- * Each pattern starts at a place that it cannot find again within its own match, or has a bounded length:
- * one that starts anew at each letter of a long run would take quadratic time.
+ * Each pattern starts at a place that it cannot find again within its own match, or has a bounded
+ * length: one that starts again at each letter of a long run would take quadratic time.
  */
 const PATTERNS: readonly RegExp[] = [
   // Stripe, OpenAI, GitHub, GitLab, npm, Slack, AWS, Google, SendGrid
@@ -45,7 +45,7 @@ const PATTERNS: readonly RegExp[] = [
   // The credentials of a URL: on the web in front of the path, elsewhere up to the last @.
   /(?<=\b(?:https?|wss?):\/\/)[^\s"'<>/?#]{1,1000}(?=@)/gi,
   /(?<=\b(?!(?:https?|wss?):)[a-z][a-z\d+.-]{0,20}:\/\/)[^\s"'<>/][^\s"'<>]{0,1000}(?=@)/gi,
-  // An e-mail address. What stands in front of the host of a URL, is none.
+  // An email address. The part in front of the host of a URL is not one.
   new RegExp(
     String.raw`(?<!${LOCAL}['’]?|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
     'gu',
@@ -62,7 +62,7 @@ const PATTERNS: readonly RegExp[] = [
   ),
 ];
 
-/** Where a text has something that is to be removed, in order. */
+/** The spans of a text that have to be removed, in order. */
 function spansOf(text: string, values: Values): [from: number, to: number][] {
   const { person } = values;
   const spans: [number, number][] = [...(values.pieces?.in(text) ?? [])];
@@ -91,7 +91,7 @@ export function redactedText(text: string, content?: DeliveryContent): string {
   let shown = oneLine(decoded(whole));
   const values = content ? valuesOf(content) : NO_VALUES;
   let spans = spansOf(shown, values);
-  // What only looks like an escape stays as it is, and may be a part of a value.
+  // Something that only looks like an escape is kept, and may be a part of a value.
   if (spans.length === 0 && shown !== whole) spans = spansOf((shown = whole), values);
   let clean = '';
   let kept = 0; // where the text that is not copied yet begins
@@ -141,7 +141,7 @@ const OF_TENANT = /^tenant:[^:]{0,500}:/;
 
 /**
  * The name of a tenant or a secret, as log lines have it: on one line, of a limited length, and without
- * what may have been made a part of it: an e-mail address, a phone number, a token.
+ * what may have become a part of it: an email address, a phone number or a token.
  */
 export function redactName(name: string): string {
   // The redactor would not change such a name, but takes a hundred times as long.
@@ -165,8 +165,8 @@ export type Ids = {
 };
 
 /**
- * A copy whose ids are as `redactId` makes them, and its event name as `redactEventName`. The tenant of a
- * verified delivery stays as it is: without a webhook id, anybody may have sent it.
+ * A copy whose ids are as `redactId` makes them, and its event name as `redactEventName`. The tenant of
+ * a verified delivery is kept; without a webhook id, any client may have sent the name.
  */
 export function withRedactedIds<T extends Ids>(identified: T): T {
   const copy: Ids = { ...identified };

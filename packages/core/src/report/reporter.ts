@@ -45,21 +45,24 @@ export type ErrorInfo = Pick<Outcome, keyof Ids | 'attempt'> & {
   queued: boolean;
 };
 
-/** Gets an error as it was thrown, including its `cause`, and what is known about its delivery. */
+/**
+ * Called with an error as it was thrown, including its `cause`, and with what is known about its
+ * delivery.
+ */
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 
-/** Hooks for outcomes and errors. What they throw changes no response; it is logged once in 10 s. */
+/** Hooks for outcomes and errors. Errors that they throw are logged, at most once every 10 s. */
 export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker. It is also called with
-   * what a handler throws after its transaction was committed, with a `completeIn` that came too late,
-   * and with errors of `waitUntil`. The error may contain personal data and secrets. There is none by
-   * default.
+   * an error that a handler throws after its transaction was committed, with the error of a
+   * `completeIn` that was called too late, and with errors thrown by `waitUntil`. The error may contain
+   * personal data and secrets. There is none by default.
    */
   onError?: ErrorHook | undefined;
   /**
    * Called with every outcome, for metrics. A delivery that misses its deadline has a second outcome
-   * with `late: true`: leave it out to count deliveries. There is none by default.
+   * with `late: true`; ignore it when you count deliveries. There is none by default.
    */
   onOutcome?: ((outcome: Outcome) => unknown) | undefined;
 }
@@ -92,13 +95,13 @@ function callErrorHook(
 
 export interface LineOptions {
   readonly redact?: Redact | undefined;
-  /** After how many attempts, or runs of a job, an event goes to `deadLetter`. */
+  /** The number of attempts, or of a job's runs, after which an event goes to `deadLetter`. */
   readonly maxAttempts?: number | undefined;
 }
 
 /**
  * The log line of an outcome.
- * @param suppressed how many lines like it were left out since the last one
+ * @param suppressed how many lines like it have been left out since the last one
  */
 export function outcomeLine(
   outcome: Outcome,
@@ -122,7 +125,7 @@ export function outcomeLine(
     err,
     docs: docsUrl(`outcomes.md#${code}`),
   };
-  // A dead letter waits for somebody, although the service is done with it.
+  // A dead letter needs attention, although the service is done with it.
   const isError = code === 'dead-lettered' || (status >= 500 && !queued);
   return {
     level: isError ? 'error' : 'warn',
@@ -145,15 +148,15 @@ const RETRIERS: Partial<Record<DeliverySource, 'service' | 'queue' | 'reconciler
   reconcile: 'reconciler',
 };
 
-/** The service retries only its own deliveries, and anybody can send what is not authentic. */
+/** The service retries only its own deliveries, and any client can send forged ones. */
 function retrierOf({ outcome, source, webhookId }: Outcome) {
   if (webhookId === undefined) return undefined;
-  // A replay is a copy of a request that the service has an answer to.
+  // A replay is a copy of a request that was already answered.
   const isRetried = OUTCOMES[outcome].service === 'retried' && outcome !== 'replayed';
   return (isRetried && RETRIERS[source]) || 'nobody';
 }
 
-/** The service was told that the event failed, so the retry that it sends is no sign of trouble. */
+/** The service was answered with a failure, so the retry that it sends is not a sign of a problem. */
 function logLateSuccess(outcome: Outcome, log: Logger): void {
   const { outcome: code, late, durationMs, handlerMs = 0 } = outcome;
   const seconds = (ms: number) => String(Math.round(ms / 100) / 10);
@@ -162,7 +165,7 @@ function logLateSuccess(outcome: Outcome, log: Logger): void {
       ...{ outcome: code, ...deliveryFields(outcome), late },
       ...{ durationMs: Math.round(durationMs), docs: docsUrl('outcomes.md#deadline') },
     },
-    `call-webhooks: the handler finished after its deadline: it took ${seconds(handlerMs)} s. The event is done, and the retry that the service sends will be a duplicate.`,
+    `call-webhooks: the handler finished after its deadline: it took ${seconds(handlerMs)} s. The event is done, and the service's retry will be a duplicate.`,
   );
 }
 
@@ -171,7 +174,7 @@ export type Identified = {
   readonly [Name in keyof Ids | 'attempt' | 'source']?: Outcome[Name] | undefined;
 };
 
-/** The fields that tell which delivery a line is about. */
+/** The fields that identify the delivery of a log line. */
 export function deliveryFields(delivery: Identified) {
   const { tenant, eventName, callId, key, webhookId, attempt, source } = delivery;
   return defined({
@@ -181,7 +184,7 @@ export function deliveryFields(delivery: Identified) {
   });
 }
 
-/** Anyone on the network can cause these, so they are logged at most once in 10 s for each code. */
+/** Anyone on the network can cause these, so each code is logged at most once every 10 s. */
 const RATE_LIMITED = new Set<OutcomeCode>([
   'missing-header',
   'malformed-header',
@@ -201,7 +204,7 @@ interface OutcomeSink {
   add(outcome: Outcome): void;
 }
 
-/** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
+/** Turns results into outcomes, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
   readonly #settings: ReportingHooks & LineOptions;
   readonly #writer: OutcomeSink | undefined;
@@ -215,7 +218,7 @@ export class Reporter {
   }
 
   /**
-   * Makes the outcome. `onError` is not told of a failure that nothing was thrown for, such as a forged
+   * Creates the outcome. `onError` is not called for a failure without a thrown error, such as a forged
    * signature.
    * @param startedAt `performance.now()` when the request arrived
    * @param maxAttempts for the log line; that of the settings by default
@@ -301,7 +304,7 @@ export class Reporter {
  * bug in a hook of the user or in this package.
  */
 export function failureResult(error: unknown): Result {
-  // A `WebhookError` of a hook, or of another version, may have a code that is no failure.
+  // A `WebhookError` from a hook, or from another version, may have a code that is not a failure.
   const isFailure = (code: string): code is OutcomeCode =>
     Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
   if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
@@ -309,11 +312,11 @@ export function failureResult(error: unknown): Result {
   return { outcome: 'handler-failed', error: withOrigin(failure, { source: 'hook', error }) };
 }
 
-const WITHHELD = 'its message is withheld, as it may quote the event.';
+const WITHHELD = 'its message is withheld, because it may quote the event.';
 
 /**
- * The same hooks. What `onError` throws, or `onOutcome` if there is no `onError`, is told to the logger
- * at most once in 10 s: otherwise nobody would notice that an error tracker is not set up.
+ * Returns the same hooks. Errors thrown by `onError`, or by `onOutcome` if there is no `onError`, are
+ * logged at most once every 10 s: otherwise it would go unnoticed that an error tracker is not set up.
  */
 export function withWarnings(
   { onError, onOutcome }: ReportingHooks,
@@ -329,14 +332,14 @@ export function withWarnings(
     const docs = docsUrl('observability.md#errors');
     safeLogger(logger).warn(
       { hook, ...(suppressed > 0 && { suppressed }), err, docs },
-      `call-webhooks: The hook ${hook} failed: ${err.name}: ${err.message}`,
+      `call-webhooks: the hook ${hook} failed: ${err.name}: ${err.message}`,
     );
   };
   return {
     onError:
       onError &&
       ((error, info) => callHook((thrown) => onError(thrown, info), error, warn('onError'))),
-    // With `onError`, that is told what it throws.
+    // If there is an `onError`, it gets the errors that `onOutcome` throws.
     onOutcome:
       onOutcome && !onError
         ? (outcome) => callHook(onOutcome, outcome, warn('onOutcome'))
@@ -344,7 +347,7 @@ export function withWarnings(
   };
 }
 
-/** Something went wrong with an event that is done. */
+/** An error that concerns an event that is done. */
 export interface AfterCommit {
   readonly error: unknown;
   /** What the error means for the event. */
@@ -364,11 +367,11 @@ const KINDS = {
     level: 'warn',
     message: 'The handler failed after its transaction had been committed, so the event is done',
   },
-  // Nobody else may hear of it: the handler does not wait for this error.
+  // It may not be reported anywhere else: the handler does not wait for this error.
   'late-transaction': {
     level: 'error',
     message:
-      'The event is done, but a transaction of its handler called completeIn too late and was refused, so what it wrote is lost',
+      'The event is done, but its handler called completeIn too late in a transaction, which was refused, so the writes of that transaction are lost',
   },
 } as const;
 

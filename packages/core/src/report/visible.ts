@@ -1,8 +1,12 @@
-// One decision about what of a text anybody can see, for texts, ids, names of tenants and of fields.
+// The one place that decides which characters are visible, for texts, ids, tenant names and field
+// names.
 
 /** Control characters and line breaks. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
-/** What is not seen or changes the order of what is: soft hyphens, joiners, fillers, marks of direction. */
+/**
+ * Characters that are invisible or change the order of others: soft hyphens, joiners, fillers,
+ * direction marks.
+ */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 const HALF_A_PAIR = /\p{Cs}/gu;
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

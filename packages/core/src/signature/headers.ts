@@ -40,8 +40,8 @@ const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
 export const isTimestamp = (text: string): boolean => TIMESTAMP.test(text);
 
 /**
- * The names of the three headers in lower case (spec, "Authentication").
- * @throws WebhookError `invalid-options` for a prefix that makes no valid header name
+ * Returns the names of the three headers in lower case (spec, "Authentication").
+ * @throws WebhookError `invalid-options` for a prefix that does not make a valid header name
  */
 export function headerNames(prefix?: HeaderPrefix): HeaderNames {
   if (prefix === undefined) return DEFAULT_NAMES;
@@ -53,7 +53,7 @@ export function headerNames(prefix?: HeaderPrefix): HeaderNames {
   };
 }
 
-/** The same names as the sender writes them. */
+/** Returns the names of the three headers in the case that the sender uses. */
 export function casedHeaderNames(prefix?: HeaderPrefix): HeaderNames {
   const text = prefix ?? DEFAULT_PREFIX;
   const { id, timestamp, signature } =

@@ -36,9 +36,10 @@ const SECRET = /^whsec_[^\s"'#]+$/;
 export const isAssignment = (line: string): boolean => ASSIGNMENT.test(line.trim());
 
 /**
- * Reads the lines of a secret file: one secret per line, or several that are separated by commas. A comment
- * starts with `#`: `# action <id>` names the action of a secret, and `# until <time>` the end of an old one.
- * Lines of an `.env` file are accepted; if it has our variables, all others are ignored.
+ * Reads the lines of a secret file: one secret per line, or several that are separated by commas. A
+ * comment starts with `#`: `# action <id>` names the action of a secret, and `# until <time>` says when
+ * an old one ends. Lines of an `.env` file are accepted; if it sets our variables, all others are
+ * ignored.
  */
 export function secretLines(content: string): SecretLine[] {
   const texts = content.replace(/^\uFEFF/, '').split('\n');
@@ -75,17 +76,18 @@ function secretsIn(line: string): Pick<SecretLine, 'secrets' | 'problem'> {
 }
 
 /**
- * Reads a secret file, such as one that `call-webhooks rotate --secret-out` writes, and returns the secrets
- * that are valid at the time `now`. The file has one secret per line, or several that are separated by
- * commas. A comment starts with `#`. A secret whose comment says `until` and a time in ISO 8601 is left out
- * from that time on. The lines of an `.env` file are accepted as well: if it sets `CALL_WEBHOOK_SECRET` or
- * `RECORDING_WEBHOOK_SECRET`, all other variables are ignored.
+ * Reads a secret file, such as one that `call-webhooks rotate --secret-out` writes, and returns the
+ * secrets that are valid at the time `now`. The file has one secret per line, or several that are
+ * separated by commas. A comment starts with `#`. A secret with a comment `# until <time>` (ISO 8601;
+ * UTC if it has no zone) is left out from that time on. The lines of an `.env` file are accepted as
+ * well: if it sets `CALL_WEBHOOK_SECRET` or `RECORDING_WEBHOOK_SECRET`, all other variables are
+ * ignored.
  *
  * @param content the text of the file
  * @param now milliseconds since the epoch; `Date.now()` by default
  * @returns at least one secret, in the order of the file
- * @throws WebhookError `invalid-secret` if a line is not a secret, if a time cannot be read, or if no secret
- *   is valid. The message names the line, and never contains a secret.
+ * @throws WebhookError `invalid-secret` if a line is not a secret, if a time cannot be read, or if no
+ *   secret is valid. The message names the line, and never contains a secret.
  * @example
  * const hook = callWebhooks({
  *   // Read again every five minutes, and whenever no known secret matches.
@@ -98,7 +100,7 @@ export function parseSecretFile(content: string, now: number = Date.now()): stri
   if (bad) {
     const message =
       bad.problem === 'no-time'
-        ? 'says until when its secret is valid, but not with a time in ISO 8601, such as 2026-01-31T12:00Z.'
+        ? 'has a comment "until", but not with a time in ISO 8601 after it, such as 2026-01-31T12:00Z.'
         : 'is not a signing secret. Put one whsec_… secret on each line. A comment starts with #.';
     throw new WebhookError(
       'invalid-secret',

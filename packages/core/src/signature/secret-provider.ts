@@ -17,7 +17,7 @@ import {
   type Secret,
 } from './secrets.ts';
 
-/** What a secret provider is asked for. */
+/** The argument of a secret provider. */
 export interface SecretRequest {
   /**
    * The tenant whose secrets are wanted. Anyone can send any name. It is absent without the option
@@ -40,8 +40,9 @@ export type ProvidedSecret = Secret | null | undefined;
  * Returns the secrets that are valid now, for example from a secrets manager. The result is cached for
  * five minutes, for each tenant if there are tenants. If no cached secret matches a delivery, the
  * provider is called again with `refresh: true`, at most every 5 s, so that a rotation needs no
- * restart. A call that takes longer than 4 s has failed: while no secrets are cached, deliveries are
- * then answered 503 `secret-unavailable`.
+ * restart. A call that throws, or takes longer than 4 s, has failed. Cached secrets then remain in use,
+ * however old they are, and a warning is logged; while no secrets are cached, deliveries are answered
+ * with 503 `secret-unavailable`.
  * @example
  * secret: async () => parseSecretFile(await readFile('/run/secrets/webhooks', 'utf8'))
  */
@@ -102,7 +103,7 @@ class CachedKeys implements KeySource {
 
   /**
    * @param tenant for log lines
-   * @param first what is tried before the provider was asked
+   * @param first the keys that are tried before the provider has been asked
    */
   constructor(
     load: LoadKeys,
@@ -151,8 +152,8 @@ class CachedKeys implements KeySource {
   }
 
   /**
-   * Asks the provider, or waits for the answer to an earlier delivery. That may have been cancelled, as
-   * on Workers, together with its timers, so the wait has a limit of its own.
+   * Asks the provider, or waits for the answer to an earlier delivery. That delivery may have been
+   * cancelled together with its timers, as on Workers, so the wait has its own limit.
    */
   async #ask(webhookId: string): Promise<readonly Key[]> {
     const earlier = this.#loading;
@@ -187,7 +188,7 @@ class CachedKeys implements KeySource {
   }
 
   #warn(error: WebhookError): void {
-    if (this.mismatch !== undefined) return; // a stranger, who has no secrets in use
+    if (this.mismatch !== undefined) return; // an unknown tenant, which has no secrets in use
     const { logger, redact } = this.#log;
     const { message, ...fields } = loggedFailure(error, redact);
     logger.warn(
@@ -212,9 +213,9 @@ function providerFailed(thrown: unknown): WebhookError {
  * Names the tenant of a request, from its path, host or headers. It is called for every request, before
  * anything is verified, and must return at once.
  *
- * `undefined`, `null` and a text that cannot be a name (1 to 128 printable characters) mean that there
- * is no such tenant, and the request is answered 401, like a forgery. If the function throws or returns
- * anything else, the response is 503 `secret-unavailable`.
+ * `undefined`, `null` and a string that cannot be a name (1 to 128 printable characters) mean that
+ * there is no such tenant, and the request is answered with 401, like a forgery. If the function throws
+ * or returns anything else, the response is 503 `secret-unavailable`.
  * @example
  * tenant: ({ path }) => path.split('/')[2] // of /hooks/acme
  */
@@ -222,7 +223,7 @@ export type TenantOf = (request: TenantRequest) => string | null | undefined;
 
 /** How many tenants with secrets are known; about 1 kB each. */
 const MAX_TENANTS = 20_000;
-/** How many names without secrets are known: anybody can send them, so they have a cache of their own. */
+/** How many names without secrets are known: any client can send them, so they have their own cache. */
 const MAX_STRANGERS = 2_000;
 /** How many names are looked up at the same time. */
 const MAX_LOOKUPS = 1_000;
@@ -234,8 +235,8 @@ export interface RequestKeys {
 }
 
 /**
- * Names the tenant of each request, and caches the keys of each. A name without a secret is treated
- * as a tenant whose secret nobody knows: the same work is done for it, with the same answer.
+ * Names the tenant of each request, and caches the keys of each. A name without a secret is treated as
+ * a tenant whose secret is unknown: the same work is done for it, with the same answer.
  */
 export class TenantKeys {
   readonly #tenantOf: TenantOf;
@@ -273,7 +274,7 @@ export class TenantKeys {
         },
       };
     discard(name);
-    return this.#failed(new TypeError('It must return a string or undefined, and no promise.'));
+    return this.#failed(new TypeError('It must return a string or undefined, and not a promise.'));
   }
 
   #failed(error: unknown): RequestKeys {
@@ -323,7 +324,9 @@ export class TenantKeys {
     }
   }
 
-  /** A random key, that nobody has. Not at import: Workers allow no random values there. */
+  /**
+   * A random key that is known to no one. Not created at import: Workers allow no random values there.
+   */
   #keysOfNobody(): readonly Key[] {
     this.#nobody ??= [
       { id: 'nobody', hmac: prepareKey(crypto.getRandomValues(new Uint8Array(32))) },
@@ -332,7 +335,7 @@ export class TenantKeys {
   }
 }
 
-/** Nobody is told of it: to describe each failure of a flood would take longer than all else. */
+/** Not reported: describing each failure of a flood would take longer than everything else. */
 const failedAgain = (who: string) =>
   new WebhookError('secret-unavailable', `${who} failed again. The log has an earlier failure.`);
 

@@ -9,9 +9,9 @@ const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
 const FIX = 'Copy the whole secret from where the webhook action was created or rotated.';
 const ONLY =
-  'Keep only whsec_ and the base64 text after it: remove quotation marks, for example, or the name of a variable. Separate several secrets with commas.';
+  'Keep only whsec_ and the base64 text after it: remove quotation marks and the name of the variable, for example. Separate several secrets with commas.';
 
-// Not `\s`: a no-break space or a byte order mark is named instead, since nobody sees it.
+// Not `\s`: a no-break space or a byte order mark is invisible, so the message names it instead.
 const SEPARATORS = /[ \t\r\n\f\v,]+/;
 
 /** A signing secret, `whsec_…`, with an id that may be logged. */
@@ -30,11 +30,11 @@ export interface NamedSecret {
 
 /**
  * One signing secret, or all that are valid now: one for each webhook action, or the old and the new
- * one during a rotation. A text may contain several secrets, separated by commas or white space.
+ * one during a rotation. A string may contain several secrets, separated by commas or white space.
  * `undefined` in a list is a missing secret, and throws `invalid-secret` at start-up.
  *
  * A secret without an id is named by its fingerprint, `secret-` and eight hexadecimal digits, from
- * which nobody can compute the secret.
+ * which the secret cannot be computed.
  */
 export type Secret = string | NamedSecret | readonly (string | NamedSecret | undefined)[];
 
@@ -52,14 +52,14 @@ export interface KeySource {
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
   /** Why no key matched, if the reason is not the keys. */
   mismatch?: string | undefined;
-  /** When the secrets verified a delivery last since the start; absent if nobody notes it. */
+  /** When each secret last verified a delivery since the start; absent if this is not recorded. */
   readonly verified?: LastVerified | undefined;
 }
 
 /** A provider may give secrets new names at any time. */
 const MAX_NOTED = 100;
 
-/** When each secret verified a delivery last, since the start. */
+/** When each secret last verified a delivery since the start. */
 export class LastVerified {
   /** By the ids of the secrets, the latest last; milliseconds since the epoch. */
   readonly #times = new Map<string, number>();
@@ -92,8 +92,8 @@ function shownAge(ms: number): string {
 }
 
 /**
- * What a fingerprint is the HMAC of, with the secret as its key. No delivery is signed over such a
- * text: it has no dots.
+ * The text whose HMAC, with the secret as key, is the fingerprint. It has no dots, so it can never be
+ * the signed text of a delivery.
  */
 const FINGERPRINT = 'fingerprint of a call-webhooks secret';
 const NOTHING = new Uint8Array();
@@ -101,7 +101,7 @@ const NOTHING = new Uint8Array();
 /** What secrets without a name are called. */
 const LIKE_A_FINGERPRINT = /^secret-[\da-f]{8}$/;
 
-/** Eight hexadecimal digits that tell secrets apart, and tell nothing about them. */
+/** Eight hexadecimal digits that distinguish secrets and reveal nothing about them. */
 async function fingerprintOf(hmac: HmacKey): Promise<string> {
   const digest = await hmacBase64(hmac, FINGERPRINT, NOTHING);
   const bytes = Array.from(atob(digest.slice(0, 8)), (char) => char.charCodeAt(0));
@@ -120,7 +120,7 @@ class Prepared {
     this.hmacs = texts.map((text) => prepareKey(secretBytes(text)));
   }
 
-  /** Not before they are needed: some runtimes forbid asynchronous work at import. */
+  /** Computed only when they are needed: some runtimes forbid asynchronous work at import. */
   get unnamed(): Promise<readonly Key[]> {
     return (this.#unnamed ??= this.#named('secret'));
   }
@@ -173,20 +173,20 @@ function checkedItem(item: unknown, where: string): CheckedSecrets {
   if (typeof id !== 'string' || id === '') {
     throw new WebhookError(
       'invalid-secret',
-      'A named secret is { id, secret }, where id is a non-empty string for the logs.',
+      'A named secret must be { id, secret }, where id is a non-empty string that may be logged.',
     );
   }
   if (LIKE_A_FINGERPRINT.test(id)) {
     throw new WebhookError(
       'invalid-secret',
-      `A named secret cannot be called "${id}": secrets without an id are named like this, by their fingerprints. Choose another id.`,
+      `A named secret cannot have the id "${id}": secrets without an id are named like this, by their fingerprints. Choose another id.`,
     );
   }
   const keys = preparedText(secret, ` "${redactName(id)}"${where}`);
   return () => keys.named(id);
 }
 
-/** What has an id or a secret is meant to be a named secret, whatever is missing or wrong. */
+/** An object with an id or a secret is meant to be a named secret, whatever is missing or wrong. */
 const isNamed = (item: unknown): item is { id?: unknown; secret?: unknown } =>
   typeof item === 'object' && item !== null && ('id' in item || 'secret' in item);
 
@@ -291,7 +291,7 @@ function problemWith(text: string): string | undefined {
   return `is too short: it has ${String(bytes)} bytes and needs at least ${String(MIN_BYTES)}.`;
 }
 
-/** What is passed in the place of a secret's text, each with its own remedy. */
+/** Values that are passed instead of a secret's text, each with its own fix. */
 function notText(value: unknown, where: string): WebhookError {
   if (ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object ArrayBuffer]')
     return invalid(
@@ -311,7 +311,7 @@ function notText(value: unknown, where: string): WebhookError {
     return invalid(
       where,
       'is a function.',
-      'Pass one function as secret, instead of a list; it may return several secrets.',
+      'Pass one function as secret instead of a list. It may return several secrets.',
     );
   const kind = value === null ? 'null' : `a value of the type ${typeof value}`;
   return invalid(where, `is not a string but ${kind}.`);

@@ -17,7 +17,9 @@ import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secr
 export const DEFAULT_TOLERANCE_SECONDS = 300;
 /** Webhook ids are remembered for at least this long; seconds (spec, "Limits"). */
 const MIN_REPLAY_MEMORY_SECONDS = 300;
-/** By how much the clock of the service may be ahead of all receivers, where theirs differ as well; seconds. */
+/**
+ * How far the service's clock may be ahead of all receivers, whose clocks may differ as well; seconds.
+ */
 const CLOCK_SLACK_SECONDS = 60;
 
 /** What a delivery is verified against. */
@@ -85,7 +87,7 @@ function mismatch(keys: readonly Key[], source: KeySource, now: number): Webhook
   );
 }
 
-const ONE_EACH = 'each webhook action has its own, and so has the recording webhook';
+const ONE_EACH = 'each webhook action has its own, and so does the recording webhook';
 
 /** The body is not verified, so it can't tell which action sent it. */
 const hintFor = (source: KeySource, verified: string | undefined): string =>
@@ -117,7 +119,7 @@ export interface SignatureOptions {
   headerPrefix?: HeaderPrefix | undefined;
   /**
    * The allowed clock skew in seconds, in both directions: 1 to 86,400, by default 300 (spec,
-   * "Limits"). A delivery whose timestamp differs more is answered 401.
+   * "Limits"). A delivery whose timestamp differs by more is answered with 401.
    */
   toleranceSeconds?: number | undefined;
   /** The clock, in milliseconds since the epoch; `Date.now` by default. */
@@ -144,8 +146,8 @@ export interface Verified {
 }
 
 /**
- * Verifies the signature of one delivery, and nothing else: it neither rejects replays nor parses the
- * body. `createReceiver` does all of it.
+ * Verifies the signature and the timestamp of one delivery, and nothing else: it neither rejects
+ * replays nor parses the body. A receiver (`createReceiver`) does all of that.
  * @param delivery the headers, and the raw body exactly as it was received
  * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance` or
  *   `signature-mismatch`; `invalid-secret` or `invalid-options` for wrong options;
@@ -202,13 +204,13 @@ export async function sign(options: SignOptions): Promise<Record<string, string>
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
   if (!isWebhookId(webhookId))
     throw invalidOptions(
-      'webhookId: expected 1 to 256 visible ASCII characters without dots and commas, since a receiver refuses any other.',
+      'webhookId: expected 1 to 256 visible ASCII characters without dots and commas, because a receiver rejects any other id.',
     );
   if (!isTimestamp(timestamp))
     throw invalidOptions(
       options.timestamp === undefined
-        ? `The clock of this process says ${timestamp} seconds since 1970, which a receiver refuses. Mocked timers often begin at 0: give them the time (mock.timers.enable({ now: Date.now() })), or pass a timestamp.`
-        : 'timestamp: expected a Date after 1970, or whole Unix seconds above 0, since a receiver refuses any other.',
+        ? `The clock of this process is at ${timestamp} seconds since 1970, which a receiver rejects. Mocked timers often begin at 0: set their time (mock.timers.enable({ now: Date.now() })), or pass a timestamp.`
+        : 'timestamp: expected a Date after 1970, or whole Unix seconds above 0, because a receiver rejects any other time.',
     );
   const body =
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body;

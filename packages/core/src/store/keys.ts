@@ -8,9 +8,10 @@ export const isTenantName = (name: unknown): name is string =>
   typeof name === 'string' && name !== '' && name.length <= MAX_LENGTH && isPrintable(name);
 
 /**
- * A key, a group or a webhook id with the name of its tenant in front, as stores know it. Two tenants never share
- * one, whatever their names and keys are. What a store is given has the tenant already, and so has
- * `QueuedDelivery.key`. A queue needs this for `webhookId`, where a delivery has no key.
+ * Returns a key, a group or a webhook id with the name of its tenant in front, as stores get it. Two
+ * tenants never share one, whatever their names and keys are. Everything that a store is given already
+ * includes the tenant, and so does `QueuedDelivery.key`. A queue needs this function for the
+ * `webhookId` of a delivery that has no key.
  * @example tenantKey('acme', 'c1:call:started') // 'tenant:acme:c1:call:started'
  */
 export function tenantKey(tenant: string | undefined, key: string): string {
@@ -22,16 +23,20 @@ export function tenantKey(tenant: string | undefined, key: string): string {
 export const withoutColons = (part: string): string =>
   /[%:]/.test(part) ? part.replace(/[%:]/g, encodeURIComponent) : part;
 
-/** A text as every database stores it, in JSON as well: no NUL, no half of a surrogate pair. */
+/**
+ * A text that every database can store, even in JSON: without NUL and without halves of surrogate
+ * pairs.
+ */
 export const storableText = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
 
 const HASHED = 'sha256:';
-/** Every database stores these unchanged, in an index as well: no NUL, no half of a surrogate pair. */
+/** Keys that every database stores unchanged, even in an index: no NUL, no half of a surrogate pair. */
 const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
 
 /**
- * The text under which a store or queue keeps a key: the key itself, at once, where it can be stored
- * unchanged, so that people can read it, else its SHA-256. Different keys have different texts.
+ * Returns the text under which a store or queue keeps a key: the key itself, synchronously, if it can
+ * be stored unchanged, so that people can read it; otherwise a promise of its SHA-256. Different keys
+ * have different texts.
  * @param readable which keys are kept as they are
  */
 export function storableKey(key: string, readable = READABLE): string | Promise<string> {
@@ -39,8 +44,8 @@ export function storableKey(key: string, readable = READABLE): string | Promise<
 }
 
 /**
- * `storableKey`, at once.
- * @param hash the SHA-256 of the text's UTF-16 (little-endian), in hexadecimal
+ * Returns the text under which a store or queue keeps a key, as `storableKey` does, but synchronously.
+ * @param hash returns the SHA-256 of the text's UTF-16 (little-endian), in hexadecimal
  */
 export const storableKeySync = (key: string, hash: (text: string) => string): string =>
   isReadable(key, READABLE) ? key : HASHED + hash(key);
@@ -48,8 +53,9 @@ export const storableKeySync = (key: string, hash: (text: string) => string): st
 const isReadable = (key: string, readable: RegExp) => readable.test(key) && !key.startsWith(HASHED);
 
 /**
- * The SHA-256 of a text, as 64 hexadecimal digits, on every runtime. It is made of the UTF-16 of the text, so
- * that two texts always differ. It makes an id of a key for an engine whose ids may have few characters.
+ * Returns the SHA-256 of a text as 64 hexadecimal digits, on every runtime. The hash is computed from
+ * the UTF-16 of the text, so different texts always have different hashes. Use it to turn a key into an
+ * id for an engine that allows only few characters in ids.
  */
 export async function sha256(text: string): Promise<string> {
   const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));

@@ -7,8 +7,8 @@ import type { Admission, Claim, DoneMark } from './store.ts';
 import type { Transactions } from './transactions.ts';
 
 /**
- * No lease is held for longer; milliseconds. The service retries after about 300 s, and the retry
- * has to find the event free.
+ * The maximum time that a lease is held; milliseconds. The service retries after about 300 s, and the
+ * retry has to find the event free.
  */
 export const MAX_LEASE_MS = 240_000;
 
@@ -22,11 +22,14 @@ export function newToken(): string {
   return tokenPrefix + (++tokenCount).toString(36);
 }
 
-/** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
+/**
+ * Whether a transaction with `completeIn` was committed. `lost`: it was not, and another process may
+ * run the event.
+ */
 type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
 
 /**
- * The right to run one event: renewed while the handler runs, and fenced by its token. For an event
+ * Permission to run one event: renewed while the handler runs, and fenced by its token. For an event
  * without a key nothing is leased, and there is nothing to lose.
  */
 export class Lease {
@@ -52,7 +55,7 @@ export class Lease {
     this.#onLost = onLost;
   }
 
-  /** Renews the lease at every third of its length until it ends. */
+  /** Renews the lease after every third of its length until it ends. */
   keep(): void {
     const { key, token, leaseMs } = this.#claim;
     if (key === undefined || this.#ended || this.#stopRenewal) return;
@@ -66,7 +69,7 @@ export class Lease {
 
   /**
    * Marks the event as done.
-   * @param mark of an event that the dead letters have
+   * @param mark for an event that is in the dead letters
    * @returns `false` if the lease was lost before: another delivery may be running the event
    */
   complete(mark?: DoneMark): Promise<boolean> {
@@ -100,8 +103,9 @@ export class Lease {
   }
 
   /**
-   * Asks the store how the transaction of `completeIn` ended, by repeating the claim. Unless it was
-   * committed or the lease is lost, the lease is held afterwards. It rejects if the store fails.
+   * Finds out from the store how the transaction of `completeIn` ended, by making the claim again.
+   * Unless it was committed or the lease is lost, the lease is held afterwards. It rejects if the store
+   * fails.
    */
   async transactionEnd(): Promise<TransactionEnd> {
     if (this.#isReleased) return this.#endAfterRelease();
@@ -111,7 +115,7 @@ export class Lease {
       // A claim that waited for the commit may have seen the event as it was before.
       if (status === 'in-progress') ({ status } = await this.#store.admit(this.#claim));
     } finally {
-      if (status !== 'admitted') this.#end(); // also if the store failed: nobody may renew it
+      if (status !== 'admitted') this.#end(); // even if the store failed: it must not be renewed
     }
     if (status === 'admitted') return 'rolled-back';
     if (status !== 'duplicate') return 'lost';
@@ -151,13 +155,13 @@ export class Lease {
 export const leaseLost = () =>
   new WebhookError(
     'in-progress',
-    'The lease was lost while the handler ran: another delivery of the event may be running.',
+    'The lease was lost while the handler was running: another delivery of the event may be running.',
   );
 
 /**
  * Finds out whether a transaction with `completeIn` was committed: if it was not, the lease is held
- * again. Only the store knows: a handler may ignore that its transaction was rolled back, or fail after
- * the commit, or lose the answer to it.
+ * again. Only the store knows this: a handler may ignore a rollback, fail after the commit, or lose the
+ * answer to the commit.
  * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
  */
 export async function settleTransactions(
@@ -168,7 +172,7 @@ export async function settleTransactions(
     const end = await lease.transactionEnd();
     if (end !== 'lost') return end === 'committed';
   } else if (transactions.leaseLost) {
-    await lease.release(); // the store may see it as held, for instance if it was asked elsewhere
+    await lease.release(); // the store may still see it as held, for instance if another process claimed it
   } else return false;
   throw leaseLost();
 }

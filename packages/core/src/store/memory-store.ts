@@ -27,10 +27,10 @@ export interface MemoryStoreOptions {
   now?: (() => number) | undefined;
   /**
    * Called when a webhook id or an event is forgotten early because `maxEntries` is too small. By
-   * default, `logger` gets one warning. Errors that it throws are ignored.
+   * default, one warning is logged with `logger`. Errors that it throws are ignored.
    */
   onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
-  /** Gets one warning if ids or events are forgotten early; `console` by default. */
+  /** Where the warning goes if ids or events are forgotten early; `console` by default. */
   logger?: Logger | undefined;
 }
 
@@ -52,7 +52,7 @@ interface SeenId {
   readonly until: number;
 }
 
-/** What is known of an event that no lease holds. */
+/** What is known about an event without a lease. */
 interface Past {
   /** The number of failed attempts, or how the event was done. */
   readonly attempts: number | 'handled' | 'dead-lettered';
@@ -89,7 +89,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   const onEvicted = checked.onEvicted ?? warnOnce(logger);
   const wallTime = now ?? (() => Date.now());
   const monotonicTime = now ?? (() => performance.now());
-  /** No event that was done since then was forgotten before its time. */
+  /** No event that was done since then has been forgotten early. */
   let knownSince = monotonicTime();
 
   // `maxSize` allocates nothing ahead, unlike `max`. Nothing expires by itself: the values say how
@@ -115,7 +115,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
 
   // The monotonic time is read once for each call: it is a tenth of what a delivery costs otherwise.
 
-  /** @param at when it ended: for one that ran out, before anybody noticed */
+  /** @param at when it ended, which is earlier than now for a lease that has run out */
   function endLease({ key, group }: MemoryLease, attempts: Past['attempts'], at: number): void {
     leases.delete(key);
     if (group !== undefined) groups.delete(group);
@@ -135,7 +135,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     return lease?.token === token ? lease : undefined;
   }
 
-  /** Leases that nobody asks about again. Those of equal lengths are in the order of their ends. */
+  /**
+   * Ends the leases that have run out and are not claimed again. Leases of equal length are in the
+   * order of their ends.
+   */
   function endExpired(now: number): void {
     for (const lease of leases.values()) {
       if (lease.until > now) return;
@@ -230,7 +233,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
 }
 
 /**
- * A copy of a text in its own memory: `join` always copies. A text that was cut out of another one
+ * A copy of a string in its own memory: `join` always copies. A string that was cut out of another one
  * keeps all of the other alive, so an id would hold on to a whole header or body.
  */
 const flat = (text: string): string => [text.slice(0, 1), text.slice(1)].join('');
@@ -241,7 +244,7 @@ function warnOnce(logger: Logger): () => void {
     if (warned) return;
     warned = true;
     const message =
-      'the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres, SQLite or Durable Objects store.';
+      'the memory store is full and is evicting ids early, so replays or duplicates may go unnoticed. Raise maxEntries, or use a Redis, Postgres, MySQL, SQLite or Durable Objects store.';
     safeLogger(logger).warn({ docs: docsUrl('stores.md#memory') }, `call-webhooks: ${message}`);
   };
 }

@@ -5,11 +5,14 @@ export interface RenewedLease {
   /** Milliseconds between two renewals. A third of the lease leaves time for a second try. */
   readonly every: number;
   /**
-   * Renews it. Resolves with `false` if it was lost. What this throws or rejects with says nothing: the
-   * next renewal, or the end of the work, will tell.
+   * Renews it. Resolves with `false` if it was lost. Errors are ignored: the next renewal, or the end
+   * of the work, will show whether it was lost.
    */
   readonly renew: () => Promise<boolean>;
-  /** Called once, when a renewal said that it was lost. Not after it was stopped. */
+  /**
+   * Called once, when a renewal resolved with `false`. It is not called after the renewals were
+   * stopped.
+   */
   readonly onLost: () => void;
   /** How to wait: `ownTimer`, or the `in` of `Deadlines` for a timer that is shared. */
   readonly wait: Deadlines['in'];
@@ -36,7 +39,7 @@ export function keepRenewed(
     try {
       isHeld = await renew();
     } catch {
-      // The next one will tell.
+      // The next renewal will show whether it was lost.
     }
     if (isHeld || isStopped) return;
     stop();

@@ -7,8 +7,8 @@ import type { EventState } from './outcome-log.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 
 /**
- * The calls of a store. Those of a store that was passed in end within `timeoutMs`, as clients of dead
- * servers can hang for many seconds, and every failure is a `WebhookError` with the code
+ * The calls to a store. Calls to a store that was passed in end within `timeoutMs`, because the client
+ * of a dead server can hang for many seconds, and every failure is a `WebhookError` with the code
  * `store-unavailable`. A call that timed out may still be applied later; the fencing tokens make that
  * harmless.
  */
@@ -43,7 +43,7 @@ export class StoreCalls {
   completeIn(tx: unknown, key: string, token: string): boolean | Promise<boolean> {
     if (this.#store.completeIn) return this.#store.completeIn(tx, key, token);
     throw invalidOptions(
-      'completeIn: this store is not in a database whose transactions you could use. Use postgresStore, mysqlStore or sqliteStore, or pass context.key to the other system.',
+      'completeIn: this store is not in a database with transactions that a handler could use. Use postgresStore, mysqlStore or sqliteStore, or pass context.key to the other system.',
       { docs: docsUrl('exactly-once.md#your-own-database') },
     );
   }
@@ -69,7 +69,8 @@ export class StoreCalls {
 
   /**
    * Each call is a message of `call-webhooks:store`.
-   * @param isAnswer stores are written by users as well: what is no answer must not pass for one
+   * @param isAnswer checks the answer, because users write stores as well: an invalid answer must not
+   *   pass
    */
   #call<T>(
     operation: StoreMessage['operation'],
@@ -114,7 +115,7 @@ export class StoreCalls {
       const answer = await asked;
       if (answer?.status !== 'admitted' && isAdmission(answer, group)) return;
     } catch {
-      // The command may have been applied all the same.
+      // The command may have been applied nevertheless.
     }
     if (key === undefined) return;
     try {

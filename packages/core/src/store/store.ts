@@ -9,14 +9,17 @@ export interface Claim {
   key?: string | undefined;
   /** How long the lease lasts unless it is extended; milliseconds. */
   leaseMs: number;
-  /** New for every claim. A repeated call with the same token is the same claim. */
+  /** A new token for every claim. A second call with the same token is a retry of the same claim. */
   token: string;
   /**
-   * Of all events of a group, one runs at a time: while another one holds its lease, the answer is
-   * `group-busy`. A claim with a group has a key. A store without groups must throw.
+   * The events of a group run one at a time: while another event of the group holds a lease, the answer
+   * is `group-busy`. A claim with a group always has a key. A store without groups must throw.
    */
   group?: string | undefined;
-  /** How long the answer is waited for; milliseconds. A store need not send what comes too late. */
+  /**
+   * How long the receiver waits for the answer, in milliseconds. A store need not send a command that
+   * would be too late.
+   */
   within?: number | undefined;
 }
 
@@ -26,7 +29,7 @@ export type Admission =
   | { status: 'admitted'; attempt: number }
   /** The event is done. */
   | { status: 'duplicate' }
-  /** The event was given up, and the dead letters have it. */
+  /** The event was given up, and is in the dead letters. */
   | { status: 'dead-lettered' }
   /** Another claim holds a live lease. */
   | { status: 'in-progress' }
@@ -48,28 +51,29 @@ export type DoneMark = 'dead-lettered';
  * or extend. Those calls then return `false` and change nothing.
  */
 export interface Store {
-  /** What log lines call it, such as `Redis`. */
+  /** The name of the store in log lines, such as `Redis`. */
   readonly name?: string | undefined;
   /** Checks and remembers the webhook id, and takes the lease on the event as its next attempt. */
   admit(claim: Claim): Promise<Admission>;
   /**
    * Marks the event as done.
-   * @param mark `'dead-lettered'`: no handler succeeded, and the dead letters have the event
+   * @param mark `'dead-lettered'`: no handler succeeded, and the event is in the dead letters
    */
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean>;
   /**
-   * Marks the event as done with a statement of the caller's own transaction: what else it wrote and
-   * "done" are committed together, or neither is. A token that has marked the event may do it again.
+   * Marks the event as done with a statement in the caller's own transaction, so that its other writes
+   * and this mark are either both committed or both rolled back. A token that has marked the event may
+   * do it again.
    *
-   * A synchronous client cannot wait: with one, this returns and throws at once.
-   * @param tx the transaction, of a client that the store knows
+   * With a synchronous client, which cannot wait, this method returns and throws synchronously.
+   * @param tx the transaction, from a client that the store supports
    * @returns `false` if the lease was lost: the transaction must be rolled back
-   * @throws WebhookError `invalid-options` for what is no transaction
+   * @throws WebhookError `invalid-options` if `tx` is not a transaction
    */
   completeIn?(tx: unknown, key: string, token: string): boolean | Promise<boolean>;
   /** Ends the lease and keeps the attempt count. */
   release(key: string, token: string): Promise<boolean>;
-  /** Makes the lease end `leaseMs` milliseconds from now. */
+  /** Renews the lease, so that it ends `leaseMs` milliseconds from now. */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
   /**
    * Makes a dead-lettered event free again; its attempts count from 1. Without this method, dead
@@ -78,32 +82,37 @@ export interface Store {
    */
   reopen?(key: string): Promise<boolean>;
   /**
-   * Forgets what is known of events that are done or failed: they would run again if they were delivered again.
-   * One that runs stays.
+   * Forgets events that are done or have failed: they would run again if they were delivered again. An
+   * event that is running is kept.
    * @param keys their idempotency keys
-   * @returns how many were known
+   * @returns the number of events that were known
    */
   forget?(keys: readonly string[]): Promise<number>;
   /**
-   * How long a done event is known; milliseconds. Less than was configured if the store can't know
-   * what happened before: one in memory that was just created knows nothing.
+   * How long a done event is remembered, in milliseconds. It is less than the configured value while
+   * the store cannot know what happened earlier: a memory store that was just created knows nothing.
    */
   readonly rememberFor?: number | undefined;
-  /** The cursor that was saved last under this name, such as how far a reconcile has come. */
+  /** Returns the cursor that was last saved under this name, such as the progress of the reconciler. */
   loadCursor?(name: string): Promise<string | undefined>;
-  /** Keeps a cursor until it is saved again. Without one, forgets what it had. */
+  /** Saves a cursor under this name, replacing the previous one. Without `cursor`, removes it. */
   saveCursor?(name: string, cursor?: string): Promise<void>;
-  /** What is known of these events, in their order; `undefined` for a new one. Changes nothing. */
+  /**
+   * Returns what is known about these events, in the order of `keys`; `undefined` for an unknown one.
+   * Changes nothing.
+   */
   peek?(keys: readonly string[]): Promise<readonly (EventState | undefined)[]>;
-  /** What ended, in all processes that share the store. */
+  /** The outcome log of all processes that share the store. */
   readonly log?: OutcomeLog | undefined;
-  /** Resolves when the store can take a claim, for `receiver.health()`. */
+  /** Resolves if the store can accept a claim now. `receiver.health()` uses it. */
   ping?(): Promise<unknown>;
-  /** Called by whoever created the store; a receiver never closes it. */
+  /**
+   * Closes the store. Call it yourself after the receiver has closed: a receiver never closes a store.
+   */
   close?(): Promise<void>;
 }
 
-/** A store that is in no database whose transactions could complete an event. */
+/** A store that is not in a database whose transactions could complete an event. */
 export interface StoreWithoutCompleteIn extends Store {
   completeIn?: never;
 }

@@ -4,33 +4,33 @@ import { safeLogger, type Logger } from '../report/logger.ts';
 
 const SWEEP_EVERY = 100;
 
-/** What deletes old rows of a store, and what is said if that fails. */
+/** How old rows of a store are deleted, and what is logged if that fails. */
 export interface Sweeping {
   /** Deletes a bounded number of old rows. */
   sweep: () => Promise<unknown>;
-  /** Gets one warning for all failures. */
+  /** Gets one warning for all failures together. */
   logger: Logger;
   /** The name of the database in the warning, such as `Postgres`. */
   database: string;
   /**
-   * What the warning links to: a URL, or a page of the documentation of call-webhooks with its anchor, such as
+   * The link in the warning: a URL, or a page and anchor of the call-webhooks documentation, such as
    * `stores.md#redis`.
    */
   docs: string;
 }
 
-/** Sweeps beside the claims of a store. */
+/** Deletes old rows of a store in the background. */
 export interface Sweeper {
   /** To be called for each claim. It returns at once, and never throws. */
   count(): void;
-  /** Resolves when no sweep runs any more. Never rejects. */
+  /** Resolves when no sweep is running. Never rejects. */
   idle(): Promise<void>;
 }
 
 /**
- * Deletes old rows of a store beside the claims that add new ones: after the first claim of a process, so that
- * short-lived ones do it as well, and after every hundredth from then on. One sweep of a process runs at a time.
- * A claim does not wait for it.
+ * Deletes old rows of a store in the background, while claims add new ones: after the first claim of a
+ * process, so that short-lived processes do it as well, and after every hundredth claim from then on. A
+ * process runs one sweep at a time, and a claim does not wait for it.
  * @example
  * const sweeper = sweepingBeside({ sweep, logger: console, database: 'MongoDB', docs: 'https://example.com/store' });
  * sweeper.count(); // in `admit`

@@ -1,6 +1,6 @@
 import { docsUrl, invalidOptions, WebhookError } from '../errors.ts';
 
-/** What a run can mark as done in a transaction of the user: a leased event, or the job of a queue. */
+/** What a run can mark as done in the user's transaction: a leased event, or a queue job. */
 export interface Completable {
   /** Resolves with `false` if the lease was lost. */
   completeIn(tx: unknown): boolean | PromiseLike<boolean>;
@@ -10,7 +10,7 @@ export interface Completable {
 export class Transactions {
   /** Whether `completeIn` was called. */
   called = false;
-  /** Whether a transaction was told to roll back. */
+  /** Whether a transaction has to roll back. */
   leaseLost = false;
   readonly #target: Completable | undefined;
   #running = 0;
@@ -41,7 +41,7 @@ export class Transactions {
   }
 
   /**
-   * Throws at once what a synchronous client throws: its transactions wait for no promise.
+   * Throws the error of a synchronous client synchronously: its transactions do not wait for promises.
    * @throws WebhookError
    */
   completeIn(tx: unknown): Promise<void> {
@@ -49,7 +49,7 @@ export class Transactions {
     this.called = true;
     if (!this.#target)
       throw invalidOptions(
-        'completeIn: this queue is not in a database whose transactions you could use. Use pgBossQueue or sqliteQueue, or pass context.key to the other system.',
+        'completeIn: this queue is not in a database with transactions that a handler could use. Use pgBossQueue or sqliteQueue, or pass context.key to the other system.',
         { docs: docsUrl('exactly-once.md#workers') },
       );
     const answer = this.#target.completeIn(tx);

@@ -11,9 +11,9 @@ export interface BatchedCall<Call, Answer> {
 const onImmediate = globalThis.setImmediate as typeof setImmediate | undefined;
 
 /**
- * Collects the calls of one turn of the event loop, for stores that answer several in one round trip.
- * A call never waits for the answer to another one. Where requests can't share anything, as on
- * Workers, each call is a batch of its own, at once.
+ * Collects the calls of one turn of the event loop, for stores that can answer several calls in one
+ * round trip. A call never waits for the answer to another one. On runtimes where requests cannot share
+ * anything, such as Workers, each call is its own batch and runs at once.
  * @example
  * const claims = new TurnBatch<Claim, Admission>(100, (batch) => void admitAll(batch));
  * const admission = await claims.add(claim);
@@ -24,7 +24,7 @@ export class TurnBatch<Call, Answer> {
   #waiting: BatchedCall<Call, Answer>[] = [];
 
   /**
-   * @param max how many calls a batch has at most; then it waits no longer
+   * @param max the maximum number of calls in a batch; a full batch runs at once
    * @param run settles every call of the batch, and never throws
    */
   constructor(max: number, run: (batch: readonly BatchedCall<Call, Answer>[]) => void) {

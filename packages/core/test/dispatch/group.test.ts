@@ -296,7 +296,8 @@ describe('a dead letter', () => {
 
 describe('a sink that fails for an invalid payload', () => {
   const event = { recipientName: 'Ada Lovelace' };
-  const invalid = 'custom.key must return a text of 1 to 4000 characters at once, or undefined.';
+  const invalid =
+    'custom.key must return a string of 1 to 4000 characters, or undefined, and not a promise.';
 
   it('is reported beside the first failure, without personal data', async () => {
     const sinkError = new Error('no row for Ada Lovelace');

@@ -295,7 +295,7 @@ describe('around', () => {
       on: { 'call:started': handle },
     });
     expect(await send(STARTED)).toBe('handler-failed');
-    await expect(late?.()).rejects.toThrow('It cannot run any more');
+    await expect(late?.()).rejects.toThrow('It can no longer run');
     expect(handle).not.toHaveBeenCalled();
   });
 

@@ -215,7 +215,7 @@ describe('context.completeIn in trouble', () => {
     store.admit = (claim) =>
       ++asked > 1 ? Promise.resolve({ status: 'in-progress' }) : admit(claim);
     expect(await send(STARTED)).toBe('in-progress');
-    expect(lines[0]).toContain('The lease was lost while the handler ran');
+    expect(lines[0]).toContain('The lease was lost while the handler was running');
   });
 
   it('frees the event when completeIn did not find a lease that is held', async () => {

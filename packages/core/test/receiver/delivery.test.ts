@@ -187,10 +187,10 @@ describe('a delivery', () => {
     const { entries } = logger;
     expect(entries.slice(1).map(({ level, message }) => `${level} ${message}`)).toEqual([
       expect.stringContaining(
-        'warn call-webhooks: There is no handler for the event "call:started"',
+        'warn call-webhooks: there is no handler for the event "call:started"',
       ),
-      expect.stringContaining('There is no handler for a payload without eventName'),
-      expect.stringContaining('There is no handler for the event "call:new"'),
+      expect.stringContaining('there is no handler for a payload without eventName'),
+      expect.stringContaining('there is no handler for the event "call:new"'),
     ]);
     expect(entries[1]!.fields).toMatchObject({ eventName: 'call:started', callId: 'call-1' });
   });

@@ -134,7 +134,7 @@ describe('a handler that fails', () => {
     expect(deadLetters[0]).toMatchObject({
       attempt: 7,
       reason: 'handler-failed',
-      errorText: expect.stringContaining('The event is given up after 6 attempts'),
+      errorText: expect.stringContaining('The event was given up after 6 attempts'),
     });
     expect(outcomes.at(-1)).not.toHaveProperty('handlerMs');
   });

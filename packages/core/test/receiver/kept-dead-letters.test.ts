@@ -107,7 +107,7 @@ describe('deadLetter: a store', () => {
 
   it('has to be a function or a store', () => {
     const deadLetter = { list: () => [] } as never;
-    expect(() => createTestReceiver({ deadLetter })).toThrow('deadLetter: expected a function, or');
+    expect(() => createTestReceiver({ deadLetter })).toThrow('deadLetter: expected a function or');
   });
 });
 

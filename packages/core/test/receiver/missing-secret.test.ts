@@ -45,7 +45,7 @@ describe('the line of a delivery that no configured secret signed', () => {
     for (const secret of [SECRET, () => SECRET]) {
       const lines = await linesOf({ secret }, SECRET, FOREIGN);
       expect(lines).toEqual([expect.stringContaining(MISSING)]);
-      expect(lines[0]).toContain('and so has the recording webhook. Otherwise, check that it was');
+      expect(lines[0]).toContain('and so does the recording webhook. Otherwise, check that it was');
       expect(lines[0]).not.toContain(NOTHING_YET);
     }
   });

@@ -251,7 +251,7 @@ describe('tenants that are unknown, or refused', () => {
     );
 
     it.each<[string, unknown, string]>([
-      ['a number', () => 7, 'TypeError: It must return a string or undefined, and no promise.'],
+      ['a number', () => 7, 'TypeError: It must return a string or undefined, and not a promise.'],
       ['a promise', () => Promise.reject(new Error('late')), 'TypeError: It must return a string'],
       [
         'an error',
@@ -360,7 +360,7 @@ describe('a receiver with tenants', () => {
     expect(await send('a', STARTED)).toBe('duplicate');
     expect(await send('b', STARTED)).toBe('handled');
     expect(webhookIds.map((id) => id.slice(0, 9))).toEqual(['tenant:a:', 'tenant:a:', 'tenant:b:']);
-    await expect(receiver.deliver(STARTED)).rejects.toThrow('Say whose event it is');
+    await expect(receiver.deliver(STARTED)).rejects.toThrow('Name the tenant of the event');
     await expect(receiver.deliver(STARTED, { tenant: '' })).rejects.toThrow('1 to 128');
   });
 });

@@ -64,8 +64,8 @@ describe('the options of a receiver', () => {
   });
 
   it.each<[string, unknown]>([
-    ['deadLetter: expected a function, or a store of dead letters', { deadLetter: true }],
-    ["bodyLimit: expected a number of bytes, or a text such as '1mb'", { bodyLimit: 'large' }],
+    ['deadLetter: expected a function or a dead-letter store', { deadLetter: true }],
+    ["bodyLimit: expected a number of bytes or a string such as '1mb'", { bodyLimit: 'large' }],
     ["redact: expected 'standard', 'off' or a function", { redact: 'loud' }],
     ['oneAtATime: expected true or a function', { oneAtATime: 'yes' }],
     ['onUnhandled: expected a function that is not a generator', { onUnhandled: function* () {} }],

@@ -148,7 +148,7 @@ describe('what an outcome adds to the log', () => {
   });
 
   it.each(['', 'x'.repeat(101), 'a\nb', 3])('refuses the version %j', (version) => {
-    const expected = 'version: expected 1 to 100 characters, and no control characters';
+    const expected = 'version: expected 1 to 100 characters without control characters';
     expect(() => createTestReceiver({ version } as never)).toThrow(expected);
     expect(() => createJobProcessor({ version } as never)).toThrow(expected);
   });

@@ -292,7 +292,7 @@ describe('a hook that fails', () => {
   const on = { 'call:started': fail };
 
   /** The warnings about hooks, apart from the lines of outcomes. */
-  const warnings = (lines: string[]) => lines.filter((line) => line.includes('The hook'));
+  const warnings = (lines: string[]) => lines.filter((line) => line.includes('the hook'));
 
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
@@ -308,7 +308,7 @@ describe('a hook that fails', () => {
     const other = createTestReceiver({ on, ...hooks });
     for (let sent = 0; sent < 3; sent++) expect(await send(STARTED)).toBe('handler-failed');
     expect(warnings(lines)).toHaveLength(1);
-    expect(warnings(lines)[0]).toMatch(new RegExp(`^warn .*The hook ${hook} failed: TypeError: `));
+    expect(warnings(lines)[0]).toMatch(new RegExp(`^warn .*the hook ${hook} failed: TypeError: `));
     expect(warnings(lines).join()).not.toContain(NAME);
     await other.send(STARTED);
     expect(warnings(other.lines)).toHaveLength(1);
@@ -325,7 +325,7 @@ describe('a hook that fails', () => {
     const logger = new Lines();
     const { send } = createTestReceiver({ on, onError: fail, onOutcome: undefined, logger });
     await send(STARTED);
-    const [warning] = logger.entries.filter(({ message }) => message.includes('The hook'));
+    const [warning] = logger.entries.filter(({ message }) => message.includes('the hook'));
     expect(warning?.fields).toMatchObject({
       hook: 'onError',
       docs: 'https://call-webhooks.github.io/call-webhooks/observability.html#errors',

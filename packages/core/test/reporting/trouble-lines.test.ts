@@ -96,7 +96,7 @@ describe('a handler that finishes after its deadline', () => {
       fields: { outcome: 'handled', late: true, callId: 'call-1', eventName: 'call:started' },
     });
     expect(second?.message).toMatch(
-      /^call-webhooks: the handler finished after its deadline: it took [\d.]+ s\. The event is done, and the retry that the service sends will be a duplicate\.$/,
+      /^call-webhooks: the handler finished after its deadline: it took [\d.]+ s\. The event is done, and the service's retry will be a duplicate\.$/,
     );
     expect(second?.fields['docs']).toMatch(/outcomes\.html#deadline$/);
   });

@@ -64,10 +64,18 @@ describe('a secret file', () => {
     ['an empty variable', 'CALL_WEBHOOK_SECRET=\n', 'There is no secret in the secret file.'],
     ['old secrets', `${SECRET} # until 2020-01-02`, 'Every secret in the secret file has expired.'],
     ['a password', `${SECRET}\nhunter2 ${SECRET}`, 'Line 2 of the secret file is not a'],
-    ['no end', `${SECRET} # until tomorrow`, 'Line 1 of the secret file says until when'],
-    ['an end that is no day', `\n${SECRET} # until 2026-02-30`, 'Line 2 of the secret file says'],
-    ['an end without a unit', `${SECRET} # until: 5`, 'Line 1 of the secret file says until'],
-    ['a word', `${SECRET} # old, until`, 'Line 1 of the secret file says until when'],
+    ['no end', `${SECRET} # until tomorrow`, 'Line 1 of the secret file has a comment "until"'],
+    [
+      'an end that is no day',
+      `\n${SECRET} # until 2026-02-30`,
+      'Line 2 of the secret file has a comment "until"',
+    ],
+    [
+      'an end without a unit',
+      `${SECRET} # until: 5`,
+      'Line 1 of the secret file has a comment "until"',
+    ],
+    ['a word', `${SECRET} # old, until`, 'Line 1 of the secret file has a comment "until"'],
   ])('that has %s is refused, and the message has no secret', (_what, content, message) => {
     const parse = () => parseSecretFile(content);
     expect(parse).toThrow(WebhookError);

@@ -139,8 +139,8 @@ describe('a secret that is not usable is refused, and the message says why', () 
     ['wrong padding', `${SECRET}==`, 'truncated'],
     ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: it has 15 bytes'],
     ['an empty list', [], 'is empty'],
-    ['an empty id', [{ id: '', secret: SECRET }], 'is { id, secret }'],
-    ['no id', [{ secret: SECRET }], 'is { id, secret }'],
+    ['an empty id', [{ id: '', secret: SECRET }], 'must be { id, secret }'],
+    ['no id', [{ secret: SECRET }], 'must be { id, secret }'],
     ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
     ['undefined in a list', [SECRET, undefined], 'at position 2 of the list is undefined'],
     ['an empty text in a list', ['', SECRET], 'at position 1 of the list is empty'],
@@ -239,7 +239,7 @@ describe('prepared keys', () => {
     const secret = [SECRET, { id: SECRET_ID, secret: OTHER }];
     const { code, message } = thrown(() => createReceiver({ secret }));
     expect(code).toBe('invalid-secret');
-    expect(message).toContain(`A named secret cannot be called "${SECRET_ID}"`);
+    expect(message).toContain(`A named secret cannot have the id "${SECRET_ID}"`);
   });
 
   it('are kept between two calls of verify', async () => {

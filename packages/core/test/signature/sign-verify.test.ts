@@ -175,7 +175,7 @@ describe('sign and verify', () => {
     jest.useFakeTimers({ now: 0 });
     try {
       await expect(sign({ secret: SECRET, body: '{}' })).rejects.toThrow(
-        'The clock of this process says 0 seconds since 1970, which a receiver refuses.',
+        'The clock of this process is at 0 seconds since 1970, which a receiver rejects.',
       );
     } finally {
       jest.useRealTimers();
