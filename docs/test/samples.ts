@@ -26,6 +26,9 @@ const READERS_OWN: Record<string, string> = {
   $disconnect(): Promise<void>;
 }
 declare const prisma: Prisma;`,
+  oldReceiver: `declare const oldReceiver: {
+  hasHandled(callId: string | null | undefined, eventName: string): Promise<boolean>;
+};`,
   workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',
 };
 
@@ -59,7 +62,8 @@ export const RUN_ELSEWHERE = [
   'packages/testing/README.md#1', // run by Vitest in packages/testing
   ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
-  'docs/context.md#1', // handlers alone: compiled
+  ...numbered('docs/context.md', 1), // handlers alone: compiled
+  ...numbered('docs/migrating.md', 1), // the same
   'docs/failures.md#1', // programs.test.ts
   'docs/kubernetes.md#1', // production.test.ts
   ...numbered('docs/custom-events.md', 1, 2), // run in packages/verification
