@@ -37,7 +37,7 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
     .option('--json', 'print JSON, one object per line')
     .option('--color', 'use colors even if the output is not a terminal')
     .option('--no-color', 'use no colors')
-    .option('--wide', 'show full ids, URLs and texts instead of shortening them')
+    .option('--wide', 'show full ids, URLs and messages instead of shortening them')
     .addHelpText('after', HELP)
     .helpCommand('help [command]', 'Show the help of a command');
   root.configureHelp({ ...root.configureHelp(), subcommandTerm: (command) => command.name() });

@@ -154,7 +154,7 @@ describe('check --deep', () => {
       },
     );
     await expect(grading).rejects.toThrow(
-      /^Nothing listens at .* The receiver stopped responding after the check signature\/./,
+      /^Nothing is listening at .* The receiver stopped responding after the check signature\/./,
     );
   });
 });

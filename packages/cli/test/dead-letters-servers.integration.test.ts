@@ -137,7 +137,7 @@ describeWithProgram('redis-server', 'what is wrong with Redis', () => {
     try {
       const empty = await list(`redis://${host}`);
       expect(empty.code).toBe(0);
-      expect(empty.stderr).toContain('no key that begins with call-webhooks: at all');
+      expect(empty.stderr).toContain('no key that starts with call-webhooks: at all');
       const tls = await list(`rediss://${host}`);
       expect(tls).toMatchObject({
         code: 3,

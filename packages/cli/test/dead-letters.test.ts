@@ -198,7 +198,7 @@ describe('a command that only reads changes no file of SQLite', () => {
       const { code, stderr } = await run(['dead-letters', ...argv, '--store', `sqlite:${file}`]);
       expect({ code, hash: hashOf(file) }).toEqual({ code: 3, hash: before });
       expect(stderr).toContain(
-        'contains no tables of a receiver: the name of no table begins with call_webhooks_.',
+        'contains no tables of a receiver: no table name starts with call_webhooks_.',
       );
       expect(readdirSync(folder)).toEqual(['notes.db']);
     },
@@ -236,11 +236,11 @@ describe('dead-letters: what is wrong on the command line', () => {
     [['list'], 2, 'CALL_WEBHOOKS_STORE'],
     [['list', '--store', 'mongodb://x'], 2, 'sqlite:'],
     [['list', '--store', 'sqlite:/nowhere/calls.db'], 3, 'There is no file'],
-    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing listens at this address'],
+    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing is listening at this address'],
     [['list', '--store', 'redis://nobody.invalid'], 3, 'Check the host name'],
     [['list', '--store', 'redis://:a#b@127.0.0.1:1'], 2, '%23'],
     [['list', '--store', 'postgres://u:a#b@127.0.0.1:1/x'], 2, '%23'],
-    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing listens at this address'],
+    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing is listening at this address'],
     [['list', '--store', 'postgres://nobody.invalid/x'], 3, 'Check the host name'],
     [['list', '--since', 'yesterday'], 2, 'neither a time nor a duration'],
     [['list', '--since', '5'], 2, 'Add one: 5s, 5m, 5h or 5d.'],
@@ -259,7 +259,7 @@ describe('dead-letters: what is wrong on the command line', () => {
     ],
     [['redrive', '--all', '--timeout', '60d', '--to', '3000', '--secret', SECRET], 2, '1ms to 24d'],
     [['redrive', '--to', '3000', '--secret', SECRET], 2, '--all'],
-    [['redrive', 'abc', '--all', '--to', '3000', '--secret', SECRET], 2, 'exclude'],
+    [['redrive', 'abc', '--all', '--to', '3000', '--secret', SECRET], 2, 'cannot be combined'],
     [['redrive', '--all', '--to', 'https://example.com/hook'], 2, '--allow-external'],
   ])('%j', async (argv, code, told) => {
     const result = await run(['dead-letters', ...argv]);
@@ -271,7 +271,7 @@ describe('dead-letters: what is wrong on the command line', () => {
     await fill(made, 20);
     const show = (id: string) => run(['dead-letters', 'show', id], { env: made.env });
     expect((await show('xyz')).stderr).toContain('There is no dead letter xyz');
-    expect((await show('')).stderr).toContain('Several dead letters');
+    expect((await show('')).stderr).toContain('several dead letters');
   });
 });
 

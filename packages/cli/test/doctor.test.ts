@@ -51,7 +51,7 @@ describe('doctor', () => {
     const typo = await doctor(['--tenant', 'acne'], { env });
     expect(typo.of('dead letters')).toEqual([]);
     expect(typo.only('tenant')).toMatchObject({
-      ...{ result: 'warn', text: like(/no delivery of tenant acne, but of acme, globex/) },
+      ...{ result: 'warn', text: like(/no deliveries for tenant acne, only for acme, globex/) },
     });
   });
 
@@ -148,16 +148,22 @@ describe('doctor', () => {
     const { url } = await setup({ bodyLimit: '100kb' });
     const limited = await doctor(['--to', url, '--secret', `${SECRET},${OTHER}`]);
     expect(limited.only('large body')).toMatchObject({ result: 'bad', text: like(/413/) });
-    const refused = { result: 'bad', text: 'It responded 401 to secret 2 of 2.' };
+    const refused = {
+      result: 'bad',
+      text: 'A delivery that was signed with secret 2 of 2 was not acknowledged: 401.',
+    };
     expect(limited.of('receiver')).toContainEqual(expect.objectContaining(refused));
     const closed = await doctor(['--to', '1/hook']);
-    expect(closed.only('receiver')).toMatchObject({ result: 'bad', text: like(/Nothing listens/) });
+    expect(closed.only('receiver')).toMatchObject({
+      result: 'bad',
+      text: like(/Nothing is listening/),
+    });
     const broken = await receiver(() => ({ status: 500 }));
     closing.push(() => broken.close());
     const failing = await doctor(['--to', broken.url]);
     expect(failing.only('receiver')).toMatchObject({
       result: 'bad',
-      text: like(/500 to everything/),
+      text: like(/500 for every request/),
     });
   });
 
@@ -194,7 +200,7 @@ describe('doctor', () => {
     writeFileSync(file, JSON.stringify({ ...rest, person: 'Grace Hopper' }));
     const { of, found } = await doctor(['--capture', file, '--field-name', 'placedBy=userId']);
     const lacking = of('field names').map(({ text }) => text);
-    expect(lacking.join('\n')).toContain('context.call lacks calledName');
+    expect(lacking.join('\n')).toContain('context.call does not have calledName');
     expect(lacking.join('\n')).not.toContain('placedBy');
     expect(JSON.stringify(found)).not.toMatch(/Grace|Hopper|5550147/);
     const none = await doctor(['--capture', 'no-such.jsonl']);
@@ -214,10 +220,10 @@ describe('doctor', () => {
   });
 
   test.each([
-    ['20.19.0', '2026-04-29', 'ok', 'gets fixes until 2026-04-30'],
-    ['20.19.0', '2026-04-30', 'warn', 'got its last fixes on 2026-04-30'],
-    ['24.1.0', '2027-01-01', 'ok', 'gets fixes until 2028-04-30'],
-    ['25.0.0', '2026-01-01', 'warn', 'is no long-term version'],
+    ['20.19.0', '2026-04-29', 'ok', 'is supported until 2026-04-30'],
+    ['20.19.0', '2026-04-30', 'warn', 'has not been supported since 2026-04-30'],
+    ['24.1.0', '2027-01-01', 'ok', 'is supported until 2028-04-30'],
+    ['25.0.0', '2026-01-01', 'warn', 'is not a long-term support release'],
   ])('knows when Node %s ends, on %s', (version, day, result, text) => {
     expect(nodeVersion(version, Date.parse(day))).toMatchObject({
       result,

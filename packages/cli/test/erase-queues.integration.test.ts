@@ -50,7 +50,7 @@ async function erasesFrom(queue: CallQueue, env: Record<string, string>, flags: 
 
   const left = await erase();
   expect(left).toMatchObject({ code: 1, stdout: 'Erased nothing.\n' });
-  expect(left.stderr).toContain('Left alone: 1 waiting job,');
+  expect(left.stderr).toContain('Skipped: 1 waiting job,');
   const lost = await erase('--lose-waiting');
   expect(lost).toMatchObject({ code: 0, stdout: 'Erased 1 waiting job.\n' });
   const again = await erase('--lose-waiting');

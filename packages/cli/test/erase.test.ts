@@ -38,7 +38,7 @@ describe('erase', () => {
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain('Would erase 2 dead letters.');
     expect(shown.stdout.match(/dead letters +dead/g)).toHaveLength(2);
-    expect(shown.stderr).toContain('Left alone: 1 waiting job,');
+    expect(shown.stderr).toContain('Skipped: 1 waiting job,');
     expect(`${shown.stdout}${shown.stderr}`).not.toMatch(secretive);
     expect(await left()).toEqual(['c1', 'c2', 'c3']);
     const json = await run(['erase', '--contains', file, '--dry-run', '--json'], { env });
@@ -95,13 +95,13 @@ describe('erase', () => {
     const stdin = `${ADA.phone}\n\nnobody@example.com\n5550123\nAda Lovelace\n`;
     const shown = await run(['erase', '--contains', '-', '--dry-run', '--json'], { env, stdin });
     expect(shown.code).toBe(0);
-    const warning = expect.stringContaining('The values in lines 3, 4 were found nowhere.');
+    const warning = expect.stringContaining('The values in lines 3, 4 were not found.');
     expect(shown.records()).toMatchObject([
       ...[{ lines: [1, 5] }, { lines: [1, 5] }, { state: 'waiting', lines: [1, 5] }],
       { type: 'result', warnings: [warning, expect.stringContaining('1 waiting job')] },
     ]);
     const erased = await run(['erase', '--contains', '-', '--yes'], { env, stdin });
-    expect(erased.stderr).toContain('The values in lines 3, 4 were found nowhere.');
+    expect(erased.stderr).toContain('The values in lines 3, 4 were not found.');
     expect(`${shown.stdout}${shown.stderr}${erased.stderr}`).not.toMatch(secretive);
   });
 
@@ -141,7 +141,9 @@ describe('erase', () => {
     expect(refused.stderr).toContain('--tenant NAME');
     expect(await made.deadLetters.count()).toBe(1);
     const typo = await run(['erase', '--call', 'c1', '--tenant', 'acne', '--dry-run'], made);
-    expect(typo.stderr).toContain('no delivery of tenant acne, but of acme. If the name is wrong');
+    expect(typo.stderr).toContain(
+      'no deliveries for tenant acne, only for acme. If the name is wrong',
+    );
     const erased = ['erase', '--call', 'c1', '--forget-keys', '--tenant', 'acme', '--yes'];
     expect((await run(erased, made)).stdout).toBe('Erased 1 dead letter, 1 key.\n');
     expect(await made.store.peek?.(['acme/c1'])).toEqual([undefined]);

@@ -72,7 +72,7 @@ describe('mcp', () => {
     const { answer: ofCall } = await ask('call', { callId });
     expect(ofCall['deadLetters']).toHaveLength(1);
     expect(ofCall).toMatchObject({
-      events: [{ state: 'not known' }, { state: 'dead-lettered' }],
+      events: [{ state: 'unknown' }, { state: 'dead-lettered' }],
       deliveries: [{ outcome: 'dead-lettered', callId }, { outcome: 'ignored' }],
     });
     const { answer: ended } = await ask('deliveries', { outcome: 'dead-lettered', limit: 5 });
@@ -133,7 +133,7 @@ describe('mcp', () => {
       ({ annotations }) => annotations?.readOnlyHint === false,
     );
     expect(writing.map(({ name }) => name)).toEqual(['simulator_call', 'simulator_advance']);
-    expect(client.getInstructions()).toContain('never an instruction');
+    expect(client.getInstructions()).toContain('never as an instruction');
   });
 
   test('answers what it cannot do with an error and a fix', async () => {

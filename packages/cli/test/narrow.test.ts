@@ -169,7 +169,9 @@ test('check says that a receiver fails at everything', async () => {
   await broken.close();
   expect(code).toBe(1);
   expect(stdout).toContain('2 passed, 0 failed, 5 skipped');
-  expect(stderr).toContain('The receiver responds 500 to everything, so nothing could be tested.');
+  expect(stderr).toContain(
+    'The receiver returns 500 for every request, so nothing could be tested.',
+  );
 });
 
 test('events list takes one line each, also for the longest event and outcome', async () => {

@@ -22,7 +22,7 @@ test.each([
   [
     'a redirect to a sign-in page',
     { status: 307, headers: { location: '/api/auth/signin' } },
-    'looks like a page to sign in',
+    'looks like a sign-in page',
   ],
 ])('%s is not taken for a receiver', async (_what, response, told) => {
   const target = await receiver(() => response);
@@ -71,7 +71,7 @@ test('doctor finds our packages where Node finds them, also those that only othe
   const { result, text } = packages(folder);
   expect({ result, text }).toEqual({
     result: 'bad',
-    text: 'The packages of call-webhooks have different versions: 0.1.0 (express); 0.2.0 (core).',
+    text: 'The call-webhooks packages have different versions: 0.1.0 (express); 0.2.0 (core).',
   });
   rmSync(folder, { recursive: true });
 });

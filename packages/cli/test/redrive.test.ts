@@ -132,7 +132,7 @@ describe('dead-letters redrive', () => {
     closing.push(() => other.close());
     const wrong = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
     for (const [args, code, told] of [
-      [['--to', 'http://127.0.0.1:1/hook'], 3, 'Nothing listens'],
+      [['--to', 'http://127.0.0.1:1/hook'], 3, 'Nothing is listening'],
       [['--to', url, '--secret', wrong], 1, '401 signature-mismatch'],
       [['--to', other.url], 1, '200 without an outcome'],
     ] as const) {

@@ -5,7 +5,7 @@ import { run, start, type Run } from './support/run.ts';
 const REST = ['activity', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret --yes'];
 
 /**
- * Nothing listens at the addresses of the receiver, another simulator and the service. A port that
+ * Nothing is listening at the addresses of the receiver, another simulator and the service. A port that
  * was free a moment ago could be given to another test, but never one as low as this.
  */
 const nobody = 'http://127.0.0.1:2/hook';

@@ -78,7 +78,7 @@ describe('sending deliveries', () => {
       const refused = await run(argv, { env });
       expect(refused).toMatchObject({ code: 3, stdout: '' });
       expect(refused.stderr).toMatch(
-        /Nothing listens at the address: \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
+        /Nothing is listening at the address: \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
       );
       expect((await run(['check', '--to', to], { env })).code).toBe(3);
     });

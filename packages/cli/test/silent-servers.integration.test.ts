@@ -70,7 +70,7 @@ describe.each(['redis', 'postgres', 'mysql'])('a silent store, %s', (scheme) => 
       const isDoctor = argv[0] === 'doctor';
       expect({ argv, code }).toEqual({ argv, code: isDoctor ? 1 : 3 });
       expect(isDoctor ? stdout : stderr).toMatch(
-        /did not answer within|The store failed: .*(?:timeout|ETIMEDOUT)|The service/i,
+        /did not respond within|The store failed: .*(?:timeout|ETIMEDOUT)|The service/i,
       );
       expect(`${stdout}${stderr}`).toMatch(/fix:/i);
       expect(seconds).toBeLessThan(60);

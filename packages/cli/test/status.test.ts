@@ -41,7 +41,7 @@ describe('status', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [line, , head, ...rows] = stdout.trim().split('\n');
     expect(line).toBe('All 2 events are arriving.');
-    expect(head).toMatch(/^event +state +arrived last$/);
+    expect(head).toMatch(/^event +state +last arrived$/);
     expect(rows).toEqual([
       expect.stringMatching(/^call:completed +arrives +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/),
       expect.stringMatching(/^call:started +arrives +\d{4}/),
@@ -109,7 +109,7 @@ describe('status', () => {
     expect(calm).toMatchObject({ code: 0, stderr: '' });
     expect(calm.stdout).not.toContain('acme');
     const typo = await run(['status', '--tenant', 'glbex'], { env });
-    expect(typo.stderr).toContain('no delivery of tenant glbex, but of acme, globex.');
+    expect(typo.stderr).toContain('no deliveries for tenant glbex, only for acme, globex.');
   });
 
   test('of events that are expected and never came, it says so', async () => {
@@ -125,7 +125,7 @@ describe('status', () => {
     expect(await run(['status'])).toMatchObject({ code: 2 });
     const nowhere = await run(['status', '--store', 'redis://127.0.0.1:1']);
     expect(nowhere).toMatchObject({ code: 3, stdout: '' });
-    expect(nowhere.stderr).toContain('Nothing listens at this address');
+    expect(nowhere.stderr).toContain('Nothing is listening at this address');
   });
 
   test('is part of doctor: what is urgent is bad', async () => {

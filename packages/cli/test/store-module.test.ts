@@ -65,16 +65,35 @@ describe('a store that a module exports', () => {
       /bad +store +It is a replica\. Fix: Use the/,
     );
     const wrong: [unknown, string][] = [
-      ['It is a replica.', "problems[1].result has to be 'warn' or 'bad'"],
-      [{ text: 'It is a replica.', fix: '' }, "problems[1].result has to be 'warn' or 'bad'"],
-      [{ ...problem, text: undefined }, 'problems[1].text has to be a text'],
-      [{ ...problem, fix: 1 }, 'problems[1].fix has to be a text'],
+      ['It is a replica.', "problems[1].result must be 'warn' or 'bad'"],
+      [{ text: 'It is a replica.', fix: '' }, "problems[1].result must be 'warn' or 'bad'"],
+      [{ ...problem, text: undefined }, 'problems[1].text must be a string'],
+      [{ ...problem, fix: 1 }, 'problems[1].fix must be a string'],
     ];
     for (const [one, expected] of wrong)
       expect((await told(doctor, problem, one)).text).toContain(expected);
     expect(await told(['status'], 'a text')).toMatchObject({
-      ...{ code: 2, text: expect.stringContaining('problems[0].result has to be') },
+      ...{ code: 2, text: expect.stringContaining('problems[0].result must be') },
     });
+  });
+
+  test('has a --prefix that is wrong, or has no effect, named by doctor', async () => {
+    const made = await setupModule();
+    await fill(made, 1);
+    const check = async (store: string, ...flags: string[]) => {
+      const { stdout } = await run(['doctor', '--store', store, ...flags], made);
+      return stdout.replace(/\s+/g, ' ');
+    };
+    expect(await check(MODULE, '--prefix', 'other_')).toContain(
+      `warn store With --prefix other_, the store of ${MODULE} has no deliveries and no dead letters.`,
+    );
+    expect(await check(MODULE, '--prefix', 'call_webhooks_')).not.toContain('--prefix');
+    const object = join(dirname(made.file), 'object.mjs');
+    writeFileSync(object, `import open from '${MODULE}';\nexport default await open({});\n`);
+    expect(await check(object, '--prefix', 'other_')).toContain(
+      `warn store --prefix other_ has no effect, because ${object} exports an object.`,
+    );
+    expect(await check(object)).not.toContain('--prefix');
   });
 
   test('that is down is told by status, also without a log and without a report', async () => {
@@ -169,7 +188,7 @@ describe('a store that a module exports', () => {
     expect((await ask('deliveries', { limit: 1 })).answer).toMatchObject({ rows: [] });
     process.env['MY_STORE_WITHOUT'] = 'log,peek';
     const { ask: askFew } = await assistant(['--to', made.url], made.env);
-    const noLog = 'keeps no log of deliveries';
+    const noLog = 'keeps no outcome log';
     expect((await askFew('status')).answer['unknown']).toBe('The store keeps no outcome log.');
     expect((await askFew('deliveries')).text).toContain(noLog);
     expect((await askFew('call', { callId: 'c1' })).answer).toMatchObject({
@@ -194,13 +213,13 @@ describe('a store that a module exports', () => {
     expect(await list(half)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        `The default export of ${half} lacks store.extend, deadLetters, jobs.list, jobs.erase, jobs.forget.`,
+        `The default export of ${half} does not have store.extend, deadLetters, jobs.list, jobs.erase, jobs.forget.`,
       ),
     });
     const empty = write('empty.mjs', 'export const store = 1;');
     expect(await list(empty)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('lacks store, deadLetters.'),
+      stderr: expect.stringContaining('does not have store, deadLetters.'),
     });
     const broken = write('broken.mjs', "throw new Error('no password');");
     expect(await list(broken)).toMatchObject({

@@ -138,7 +138,7 @@ describe('a receiver with tenants', () => {
     const { answer: call } = await ask('call', { callId: made.handled });
     expect(call).toMatchObject({
       tenant: 'acme',
-      events: [{ state: 'not known' }, { eventName: 'call:completed', state: 'handled' }],
+      events: [{ state: 'unknown' }, { eventName: 'call:completed', state: 'handled' }],
     });
     expect((await ask('call', { callId: 'nowhere' })).answer).toMatchObject({
       error: 'This receiver has tenants: acme.',

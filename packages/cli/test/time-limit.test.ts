@@ -16,7 +16,7 @@ test('a server that stops answering fails each call of a store, and those of its
     ),
   );
   await jest.advanceTimersByTimeAsync(30_000);
-  const message = 'The server of the store did not answer within 30 s.';
+  const message = "The store's server did not respond within 30 s.";
   expect(await failed).toEqual([message, message]);
   expect(store.count()).toBe(3);
 });

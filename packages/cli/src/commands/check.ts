@@ -52,8 +52,8 @@ export function checkCommand(app: App, base: Command): Command {
       `
 Sends an unsigned and a forged event. If you give a secret, the command also
 sends a genuine event, a replay, a stale event, one from the future and one that
-was tampered with; if you give several, it sends a genuine event for each. The
-events have a name without a handler, so none of your handlers runs.
+was tampered with. If you give several secrets, it sends a genuine event for
+each. These events have a name without a handler, so none of your handlers runs.
 
 With --deep, the command runs about 120 checks. Each check follows from a
 sentence of the interface.

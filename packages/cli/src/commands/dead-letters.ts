@@ -42,13 +42,18 @@ export function deadLettersCommand(app: App, base: Command): Command {
     });
   return base
     .addCommand(
-      withFilterOptions(command('list', 'List dead letters, those that failed longest ago first'))
-        .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50)
+      withFilterOptions(command('list', 'List dead letters, oldest failure first'))
+        .option(
+          '-n, --limit <number>',
+          'the maximum number',
+          wholeNumber('--limit', 1, 1_000_000),
+          50,
+        )
         .action(reading(list)),
     )
     .addCommand(
       withFilterOptions(
-        command('causes', 'Group dead letters by their cause, the most frequent first'),
+        command('causes', 'Group dead letters by cause, most frequent first'),
       ).action(reading(causes)),
     )
     .addCommand(
@@ -67,12 +72,12 @@ export function deadLettersCommand(app: App, base: Command): Command {
     )
     .addCommand(redriveCommand(app))
     .addCommand(
-      command('remove', 'Remove dead letters for good')
+      command('remove', 'Remove dead letters permanently')
         .argument('<id...>', 'the ids of the dead letters, or the first characters of each')
         .option('-y, --yes', 'do not ask for confirmation')
         .addHelpText(
           'after',
-          '\nThe store still remembers the event as dead-lettered, so a later delivery of it\nis not handled.',
+          '\nThe store still remembers the event as dead-lettered, so if the event\nis delivered again, its handler will not run.',
         )
         .action(
           app.action((ids: string[], options: RemoveOptions) =>
@@ -83,19 +88,22 @@ export function deadLettersCommand(app: App, base: Command): Command {
     .addHelpText(
       'afterAll',
       examples(
-        ['dead-letters causes --store sqlite:calls.db', 'What failed, and how often'],
+        ['dead-letters causes --store sqlite:calls.db', 'See what failed, and how often'],
         [
           'dead-letters list --since 2h --json | jq -r .id',
-          'The ids of those that failed in the last two hours',
+          'Print the ids of the dead letters of the last two hours',
         ],
         [
           'dead-letters list --contains - < ada.txt',
-          'Those of a person, by phone number, e-mail address or name',
+          'Find a person, by phone number, email address or name',
         ],
-        ['dead-letters show 1f2e', 'Why one of them failed'],
+        ['dead-letters show 1f2e', 'See why one of them failed'],
         ['dead-letters redrive 1f2e --to 3000/hook', 'Run one of them again'],
-        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'Run all of one cause again'],
-        ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'Run all of them again'],
+        [
+          'dead-letters redrive --cause 1f2e --to 3000/hook',
+          'Run all dead letters with the same cause again',
+        ],
+        ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'Run all dead letters again'],
       ),
     );
 }
@@ -117,7 +125,7 @@ async function list(
   else if (found.length > 0) {
     await output.printTable(found, columnsOf(found), (colors) => rowsOf(colors, found));
     if (output.columns !== Infinity)
-      output.message('To see a whole error: npx call-webhooks dead-letters show ID');
+      output.message('To see the whole error: npx call-webhooks dead-letters show ID');
   }
   if (found.length === 0) await tellNone(output, opened, options);
   if (!isWhole)
@@ -251,7 +259,7 @@ async function remove(
       'Pass --yes if you are sure.',
     );
   const what = ids.length === 1 ? 'this dead letter' : `these ${String(ids.length)} dead letters`;
-  if (!yes && !(await askYesNo(app, `Remove ${what} for good?`))) return undefined;
+  if (!yes && !(await askYesNo(app, `Permanently remove ${what}?`))) return undefined;
   for (const id of ids) {
     const removed = await deadLetters.remove(id);
     await app.output.print(

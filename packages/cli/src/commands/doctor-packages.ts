@@ -22,12 +22,12 @@ export function packages(folder = process.cwd()): Found {
       if (other.startsWith(SCOPE)) look(other, file);
   };
   for (const name of PACKAGES) look(`${SCOPE}${name}`, join(folder, 'package.json'));
-  if (names.size === 0) return skipped('No package of call-webhooks is installed in this folder.');
+  if (names.size === 0) return skipped('No call-webhooks package is installed in this folder.');
   if (names.size === 1)
-    return ok(`All packages of call-webhooks have version ${[...names.keys()].join('')}.`);
+    return ok(`All call-webhooks packages have version ${[...names.keys()].join('')}.`);
   const told = [...names].map(([version, list]) => `${version} (${[...list].join(', ')})`);
   const fix = 'Install the same version of all packages: npm install @call-webhooks/NAME@latest';
-  return bad(`The packages of call-webhooks have different versions: ${told.join('; ')}.`, fix);
+  return bad(`The call-webhooks packages have different versions: ${told.join('; ')}.`, fix);
 }
 
 interface Manifest {

@@ -69,7 +69,7 @@ export const withDoctorOptions = (command: Command): Command =>
       'the URL of the running receiver; 3000/hook means http://127.0.0.1:3000/hook',
     )
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-    .option('--tenant <name>', 'look only at the dead letters and the status of this tenant')
+    .option('--tenant <name>', 'check only the dead letters and the status of this tenant')
     .option('--capture <file>', 'captured deliveries, the output of listen --json')
     .addOption(
       durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
@@ -87,7 +87,7 @@ store read-only, and runs none of your handlers.
 
 Exit code 1 if a check fails.
 ${examples(
-  ['doctor', 'Check what the environment variables name'],
+  ['doctor', 'Check everything that the environment variables name'],
   ['doctor --to 3000/hook --store sqlite:calls.db', 'Check the receiver and its store as well'],
 )}`,
     )
@@ -160,8 +160,11 @@ const END_OF_LIFE: Readonly<Record<string, string>> = {
 export function nodeVersion(version: string, now: number): Found {
   const end = END_OF_LIFE[version.split('.')[0] ?? ''];
   if (end !== undefined && now < Date.parse(end))
-    return ok(`Node ${version}, which gets fixes until ${end}.`);
-  const why = end === undefined ? 'is no long-term version' : `got its last fixes on ${end}`;
+    return ok(`Node ${version}, which is supported until ${end}.`);
+  const why =
+    end === undefined
+      ? 'is not a long-term support release'
+      : `has not been supported since ${end}`;
   return warn(`Node ${version} ${why}.`, 'Use Node 24 or 26.');
 }
 
@@ -173,7 +176,7 @@ async function secrets(app: App, options: DoctorOptions): Promise<Found> {
   if (new Set(given).size < given.length)
     return warn(
       'The same secret is given twice.',
-      'Give each secret once, and check whether another one is missing.',
+      'Pass each secret once, and check whether another one is missing.',
     );
   const signing = await simulatedActions(app, options);
   const missing = signing.filter(({ secret }) => !given.includes(secret ?? ''));
@@ -189,8 +192,8 @@ async function secrets(app: App, options: DoctorOptions): Promise<Found> {
       `${counted(calls.length, 'secret')} for call actions, and ${counted(recording.length, 'secret')} for the recording webhook.`,
     );
   return warn(
-    'Only one secret is given, but each action and the recording webhook have their own.',
-    'Give the secrets of all actions, separated by commas, and set RECORDING_WEBHOOK_SECRET.',
+    'Only one secret is given, but each action has its own secret, and so does the recording webhook.',
+    'Set CALL_WEBHOOK_SECRET to the secrets of all actions, separated by commas, and set RECORDING_WEBHOOK_SECRET.',
   );
 }
 
@@ -212,8 +215,11 @@ function proxies({ io: { env } }: App): Found {
   const set = PROXY_VARIABLES.filter((name) => env[name]).join(', ');
   if (set === '') return ok('No proxy is configured (HTTP_PROXY, HTTPS_PROXY).');
   if (env['NODE_USE_ENV_PROXY'] === '1') return ok(`Node uses the proxy of ${set}.`);
-  const text = `${set} is set, but Node ignores it: the REST requests of your app bypass the proxy.`;
-  return warn(text, 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset it.');
+  const text = `${set} is set, but Node ignores it, so the REST requests of your app bypass the proxy.`;
+  return warn(
+    text,
+    'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset the proxy variable.',
+  );
 }
 
 function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
@@ -227,11 +233,11 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
     if (all.length === 0) all.push(ok(`${server} responds.`));
-    const fix = 'See the causes: npx call-webhooks dead-letters causes';
+    const fix = 'To see the causes: npx call-webhooks dead-letters causes';
     if (waiting > 0)
       all.push({
         ...warn(
-          `${counted(waiting, 'dead letter')} ${waiting === 1 ? 'waits' : 'wait'} to be redriven or removed.`,
+          `${counted(waiting, 'dead letter')} ${waiting === 1 ? 'is' : 'are'} waiting to be redriven or removed.`,
           fix,
         ),
         check: 'dead letters',
@@ -246,7 +252,7 @@ function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
   return withStore(app, options, examine, true);
 }
 
-const IF_WRONG = 'If the name is wrong, its status says nothing.';
+const IF_WRONG = 'If the name is wrong, its status is meaningless.';
 
 /** What `status` says, as checks: what is urgent is bad. */
 function statusChecks({ line, attention, undecided, unknown }: ToldStatus): Found[] {
@@ -269,12 +275,14 @@ async function receiver(app: App, options: DoctorOptions): Promise<Found | Found
   const graded = basicReceiver(app, { ...options, url, secret });
   const grades = await grade(graded, isBasic);
   const failure = serverErrorOf(grades);
-  if (failure !== undefined) return bad(failure, 'Read the log of the receiver.');
+  if (failure !== undefined) return bad(failure, "Read the receiver's log.");
   const all = grades
     .filter(({ result }) => result === 'fail')
     .map(({ check: { title }, saw, fix }) => bad(`${title}: ${saw}.`, fix));
   const genuine =
-    secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
+    secret === undefined
+      ? 'Without a secret, no genuine delivery was sent'
+      : 'A genuine delivery is acknowledged';
   if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
   if (grades.some(({ check, result }) => check.id === BASELINE && result === 'pass'))
     all.push(...(await deliver(graded, others)));
@@ -290,18 +298,25 @@ async function deliver(receiver: GradedReceiver, others: readonly string[]): Pro
     const { callId, name: eventName } = receiver.event();
     const body = JSON.stringify({ eventName, callId, padding });
     const result = await receiver.send(receiver.sign(body, secret));
-    return isAcknowledged(result) ? undefined : `It responded ${describeResult(result)} to`;
+    return isAcknowledged(result) ? undefined : describeResult(result);
   };
   const all: Found[] = [];
   for (const [at, other] of others.entries()) {
     const refused = await send(other);
     const which = `secret ${at + 2} of ${others.length + 1}`;
     if (refused)
-      all.push(bad(`${refused} ${which}.`, 'Configure this secret in the receiver as well.'));
+      all.push(
+        bad(
+          `A delivery that was signed with ${which} was not acknowledged: ${refused}.`,
+          'Configure this secret in the receiver as well.',
+        ),
+      );
   }
   const refused = await send(undefined, 'x'.repeat(LARGE_BODY));
   const fix = 'Raise the limit of the proxy and of the framework to 1 MB.';
-  const large = refused ? bad(`${refused} 256 kB.`, fix) : ok('A body of 256 kB is acknowledged.');
+  const large = refused
+    ? bad(`A body of 256 kB was not acknowledged: ${refused}.`, fix)
+    : ok('A body of 256 kB is acknowledged.');
   return [...all, { ...large, check: 'large body' }];
 }
 
@@ -315,10 +330,10 @@ async function unknownPath(
   const headers = { 'Content-Type': 'application/json' };
   const request = { url: other.href, headers, body: Buffer.from('{}'), timeout, insecure };
   const answer = describeResult(await post(request, signal));
-  const text = `${other.pathname} responds ${answer}.`;
-  const risk = 'A mistyped path in a rule would pause it at once.';
+  const text = `A request to ${other.pathname} results in ${answer}.`;
+  const risk = 'A typo in the path of a rule would pause the rule at once.';
   const result =
-    answer === '404' ? warn(`${text} ${risk}`, 'Answer unknown paths with 503.') : ok(text);
+    answer === '404' ? warn(`${text} ${risk}`, 'Return 503 for unknown paths.') : ok(text);
   return { ...result, check: 'unknown path' };
 }
 
@@ -329,8 +344,8 @@ function clock(ahead: number | undefined): Found {
     return { ...skipped('The responses of the receiver have no Date header.'), check };
   const off = Math.abs(ahead) * 1_000;
   if (off < 30_000)
-    return { ...ok('The clock of the receiver agrees with the clock of this machine.'), check };
-  const text = `The clock of the receiver is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of this machine. At 5 minutes, all deliveries are rejected.`;
+    return { ...ok("The receiver's clock agrees with the clock of this machine."), check };
+  const text = `The receiver's clock is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of this machine. From 5 minutes on, all deliveries are rejected.`;
   const fix = 'Synchronize both clocks with NTP.';
   return { ...(off < 240_000 ? warn : bad)(text, fix), check };
 }
@@ -351,7 +366,7 @@ async function captured(app: App, options: DoctorOptions): Promise<Found | Found
     // Whoever sends events chooses these names, and an assistant may read them.
     const usual = candidates.filter(({ name }) => /^[A-Za-z_$][\w$]{0,31}$/.test(name));
     const fits = usual.map(({ name }) => `${setting}: '${name}'`).join(' or ');
-    const text = `No event has the field ${names[setting]}, so context.call lacks ${setting}.`;
+    const text = `No event has the field ${names[setting]}, so context.call does not have ${setting}.`;
     return bad(text, fits === '' ? noCandidate(candidates.length) : `In fieldNames: ${fits}`);
   });
 }
@@ -364,7 +379,10 @@ async function service(app: App, options: DoctorOptions): Promise<Found> {
   if (url === undefined && options.simulator === undefined)
     return skipped('Pass --base-url URL, or set CALL_WEBHOOKS_BASE_URL.');
   if (url !== undefined && /\/v1\/?$/.test(url))
-    return bad('The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
+    return bad(
+      'The base URL ends with /v1, but the client adds /v1 itself.',
+      'Remove /v1 from it.',
+    );
   const client = await serviceClient(app, options);
   await client.calls.list({ limit: 1, signal: app.signal });
   return ok('The service responds, and accepts the token.');

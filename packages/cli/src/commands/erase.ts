@@ -71,7 +71,7 @@ export function eraseCommand(app: App, base: Command): Command {
     )
     .option('--call <id...>', 'only events of these calls')
     .option('--tenant <name>', 'only events of this tenant; needed if the receiver has tenants')
-    .option('--all-tenants', 'events of all tenants of the receiver', false)
+    .option('--all-tenants', 'erase events of all tenants', false)
     .option(
       '--before <time>',
       'only events older than this: 30d (ago), 2026-01-31T12:00Z (UTC without a zone)',
@@ -81,7 +81,7 @@ export function eraseCommand(app: App, base: Command): Command {
       '--queue <name>',
       'also erase jobs of this BullMQ or pg-boss queue, on the server of the store',
     )
-    .option('--no-queue', 'no queue of this server belongs to the receiver')
+    .option('--no-queue', "none of the server's queues belongs to the receiver")
     .option('--queue-prefix <name>', 'the prefix of BullMQ, or the schema of pg-boss')
     .option(
       '--lose-waiting',
@@ -94,7 +94,10 @@ export function eraseCommand(app: App, base: Command): Command {
       false,
     )
     .option('--dry-run', 'erase nothing, and list what would be erased', false)
-    .option('--by <name>', 'who erases the data, for the log line (default: your account)')
+    .option(
+      '--by <name>',
+      'the person who erases the data, for the log line (default: your account)',
+    )
     .option('-y, --yes', 'do not ask for confirmation', false)
     .addHelpText(
       'after',
@@ -102,14 +105,14 @@ export function eraseCommand(app: App, base: Command): Command {
 Erases dead letters, dead and finished jobs, and rows of the outcome log. An
 event is erased if it matches all the options that you pass. The values of
 --contains are phone numbers of at least five digits, email addresses or names.
-From nine digits on, a number is also found without its country code, and with
-or without the zero of national calls: +49 (0)171, 0171. These values are never
-shown or logged: the output names their lines. Running jobs are left alone.
-Waiting jobs are left alone unless you pass --lose-waiting. You can interrupt
-the command and run it again.
+Numbers of nine or more digits are also found without their country code, and
+with or without the leading zero of national numbers: +49 (0)171, 0171. These
+values are never shown or logged: the output shows their line numbers. Running
+jobs are skipped, and so are waiting jobs unless you pass --lose-waiting. You
+can interrupt the command and run it again.
 
-Exit code 1 if jobs were left alone, or if a queue of the server was not looked
-at: run the command again later, or with --queue. A dry run ends with 0.`,
+Exit code 1 if jobs were skipped, or if a queue on the server was not searched:
+run the command again later, or with --queue. A dry run exits with 0.`,
     )
     .addHelpText(
       'afterAll',
@@ -121,7 +124,7 @@ at: run the command again later, or with --queue. A dry run ends with 0.`,
         ['erase --contains - --yes < ada.txt', 'Erase what is stored about a person'],
         [
           'erase --contains ada.txt --queue calls --lose-waiting',
-          'Also erase from a queue what has not been handled yet',
+          'Also erase waiting jobs from a queue',
         ],
         ['erase --call c1 c2 --forget-keys', 'Erase all events of two calls'],
         ['erase --tenant acme', 'Erase all events of a tenant'],
@@ -148,7 +151,7 @@ async function run(app: App, options: Options): Promise<number> {
       'Pass --contains FILE, --call, --tenant or --before.',
     );
   if (tenant !== undefined && allTenants)
-    throw badInput('--tenant and --all-tenants exclude each other.', 'Pass one of them.');
+    throw badInput('--tenant and --all-tenants cannot be combined.', 'Pass one of them.');
   if (!dryRun && !yes && !app.interactive)
     throw badInput(
       'The erasure is not confirmed, and it cannot be undone.',
@@ -171,7 +174,7 @@ async function run(app: App, options: Options): Promise<number> {
     const isUnsearched = unsearched !== undefined && unsearched.length > 0;
     if (isUnsearched)
       warn(
-        `This server has queues whose jobs were not looked at: pass ${queuesText(unsearched)}. If none of them belongs to the receiver, pass --no-queue.`,
+        `This server has queues whose jobs were not searched: pass ${queuesText(unsearched)}. If none of them belongs to the receiver, pass --no-queue.`,
       );
     const queue = jobs ? undefined : await openJobs({ ...options, queue: named, url }, opened);
     try {
@@ -208,7 +211,7 @@ async function doubtAboutTenant(
     fix: needsName
       ? TENANT_FLAG.fix
       : 'Pass --tenant NAME, or --all-tenants to erase from all of them.',
-    ifWrong: 'If the name is wrong, nothing is found.',
+    ifWrong: 'If the name is wrong, nothing will be found.',
   });
 }
 
@@ -236,11 +239,11 @@ async function isConfirmed(app: App, what: EraseOptions, told: Told): Promise<bo
   }
   const lost =
     waitingJobs > 0
-      ? ` This loses ${counted(waitingJobs, 'event')} that the receiver has acknowledged, before a handler has seen ${waitingJobs === 1 ? 'it' : 'them'}.`
+      ? ` ${counted(waitingJobs, 'event')} that the receiver has acknowledged will be lost before a handler has seen ${waitingJobs === 1 ? 'it' : 'them'}.`
       : '';
   const found = counts({ deadLetters, deadJobs, doneJobs, waitingJobs, outcomes });
-  const keys = what.forgetKeys === true ? ' Their keys are forgotten.' : '';
-  const isSure = await askYesNo(app, `Erase ${found} for good?${keys}${lost}`);
+  const keys = what.forgetKeys === true ? ' Their keys will be forgotten.' : '';
+  const isSure = await askYesNo(app, `Permanently erase ${found}?${keys}${lost}`);
   if (!isSure) app.output.message('Nothing was erased.');
   return isSure;
 }
@@ -358,12 +361,12 @@ function tellNotFound(app: App, matches: readonly EraseMatch[], told: Told): voi
   const names = lines.map(({ line }) => String(line)).join(', ');
   const [which, each] =
     lines.length === 1
-      ? [`The value in line ${names} was found nowhere.`, 'it is']
-      : [`The values in lines ${names} were found nowhere.`, 'each is'];
+      ? [`The value in line ${names} was not found.`, 'it is']
+      : [`The values in lines ${names} were not found.`, 'each is'];
   tell(
     app,
     told,
-    `${which} Check that ${each} spelt as in the events, and alone in its line. A number of fewer than nine digits is only found as a whole number.`,
+    `${which} Check that ${each} spelled as in the events, and is alone on its line. A number of fewer than nine digits must match completely.`,
   );
 }
 
@@ -372,13 +375,13 @@ function tellLeft(app: App, { running, leftWaiting }: EraseResult, told: Told): 
     tell(
       app,
       told,
-      `Left alone: ${counted(running, 'event')} being handled. Run the command again when ${running === 1 ? 'this handler has' : 'these handlers have'} finished.`,
+      `Skipped: ${counted(running, 'event')} being handled. Run the command again when ${running === 1 ? 'this handler has' : 'these handlers have'} finished.`,
     );
   if (leftWaiting > 0)
     tell(
       app,
       told,
-      `Left alone: ${counted(leftWaiting, 'waiting job')}, which a handler will still see. Run the command again afterwards, or pass --lose-waiting to erase waiting jobs as well.`,
+      `Skipped: ${counted(leftWaiting, 'waiting job')}, which ${leftWaiting === 1 ? 'has' : 'have'} not run yet. Run the command again afterwards, or pass --lose-waiting to erase waiting jobs as well.`,
     );
 }
 

@@ -218,7 +218,7 @@ function fitUser(always: readonly Column[], recordings: ReadonlyMap<string, Fiel
   const others = always.filter(
     (column) => all(column, canNameUser) && !like(column, STATUS) && !equals(column, 'workspaceId'),
   );
-  return { columns: others, reason: 'a text that can name a user, in every event' };
+  return { columns: others, reason: 'a string that could identify a user, in every event' };
 }
 
 /** The times of a call, by format, by order, and by their events: only `call:completed` has an end. */
@@ -234,9 +234,9 @@ function fitTimes(
   const isAtStart = ({ cells }: Column): boolean => cells.some(({ body }) => !body.completed);
   const atStart = dates.filter(isAtStart);
   const atEnd = dates.filter((column) => !isAtStart(column));
-  const ended = { columns: atEnd, reason: 'a date and time that only call:completed carries' };
+  const ended = { columns: atEnd, reason: 'a date and time that only call:completed contains' };
   if (atStart.length > 0 || (sawStarted && atEnd.length === 1)) {
-    const reason = 'a date and time that call:started carries already';
+    const reason = 'a date and time that call:started already contains';
     return { createdAt, dialedAt: { columns: atStart, reason }, endedAt: ended };
   }
   const [one, other] = atEnd;
@@ -248,7 +248,7 @@ function fitTimes(
           dialedAt: { columns: [first], reason: `a date and time, never after "${last.name}"` },
           endedAt: { columns: [last], reason: `a date and time, never before "${first.name}"` },
         };
-  const either = { columns: atEnd, reason: 'a date and time of call:completed' };
+  const either = { columns: atEnd, reason: 'a date and time in call:completed' };
   return { createdAt, dialedAt: either, endedAt: either };
 }
 

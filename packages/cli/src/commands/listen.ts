@@ -68,8 +68,8 @@ export function listenCommand(app: App, base: Command): Command {
       'after',
       `
 Deliveries that cannot be verified are not forwarded. If your server returns
-404, 410 or a redirect, the service gets a 503 instead, and the command prints a
-warning: a 404 would pause the rule at once.
+404, 410 or a redirect, the service receives a 503 instead, and the command
+prints a warning: a 404 would pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
   [
@@ -315,7 +315,7 @@ async function forward(
 function warningFor(result: PostResult): string | undefined {
   if (result.kind !== 'status' || !isWithheld(result.status)) return undefined;
   const why = result.status === 404 ? ', which would pause the rule at once' : '';
-  return `The server responded ${String(result.status)}${why}. The service gets a 503 instead. Check that --forward-to is the final URL of the receiver.`;
+  return `The server responded ${String(result.status)}${why}. The service receives a 503 instead. Check that --forward-to is the final URL of the receiver.`;
 }
 
 const OF_CONNECTION =

@@ -85,7 +85,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
   return [
     tool(
       'doctor',
-      'Checks the whole setup: secrets, store, receiver and REST API. Begin with this tool.',
+      'Checks the whole setup: secrets, store, receiver and REST API. Use it if the setup does not work.',
       {
         to: z
           .string()
@@ -99,15 +99,15 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'status',
-      'Returns what needs attention now: events that fail, are rejected or have stopped arriving. Includes the fix.',
+      'Returns what needs attention now: events that keep failing, are rejected or have stopped arriving, each with its fix. Start with this tool.',
       {
-        tenant: TENANT.describe('only what concerns this tenant'),
+        tenant: TENANT.describe('returns only the status of this tenant'),
         expect: z
           .array(z.string().max(200))
           .max(50)
           .optional()
           .describe(
-            'the names of the events that have to arrive; by default, each that arrived in the last 30 days',
+            'the names of the events that should arrive; by default, every event that has arrived in the last 30 days',
           ),
       },
       (query) => inStore(async (opened) => statusView(await statusOf(opened, query))),
@@ -140,7 +140,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'dead_letters',
-      'Returns the dead letters (events that failed for good), grouped by cause. With a cause, returns its dead letters, the newest first.',
+      'Returns the dead letters (events that failed for good), grouped by cause. With a cause, returns its dead letters, newest first.',
       {
         cause: CAUSE.optional().describe('the id of a cause'),
         eventName: z.string().max(200).optional(),
@@ -198,7 +198,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
           return {
             ...(of !== undefined && { tenant: shownId(of) }),
             events: states
-              ? names.map((eventName, at) => ({ eventName, state: states[at] ?? 'not known' }))
+              ? names.map((eventName, at) => ({ eventName, state: states[at] ?? 'unknown' }))
               : 'This store cannot look up the state of an event.',
             deadLetters: letters.map(letterView),
             deliveries: rows?.map(rowView) ?? NO_LOG,
@@ -208,7 +208,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'deliveries',
-      'Returns the deliveries of all receiver processes, the newest first. "lookedBackTo" is the time of the oldest delivery that was looked at.',
+      'Returns the deliveries of all receiver processes, newest first. "lookedBackTo" is the time of the oldest delivery that was searched.',
       {
         since: TIME.optional(),
         until: TIME.optional(),
@@ -216,12 +216,12 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
         source: z.enum(DELIVERY_SOURCES).optional(),
         tenant: TENANT,
-        before: z.string().max(200).optional().describe('the "before" of the page before'),
+        before: z.string().max(200).optional().describe('the "before" value of the previous page'),
         limit: LIMIT,
       },
       ({ outcome, source, tenant, since, until, failed, before, limit }) =>
         inStore(async ({ store: { log } }) => {
-          if (!log) throw badInput(NO_LOG, 'Read the log lines.');
+          if (!log) throw badInput(NO_LOG, "Read the receiver's log lines instead.");
           const isWanted = (row: OutcomeRow) =>
             (outcome === undefined || row.outcome === outcome) &&
             (source === undefined || row.source === source) &&
@@ -325,7 +325,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     ),
     tool(
       'simulator_events',
-      'Returns the events that the running simulator sent, the newest first, with their attempts.',
+      'Returns the events that the running simulator has sent, newest first, with their attempts.',
       { callId: z.string().max(100).optional(), limit: LIMIT },
       async ({ callId, limit }) => {
         const query = { callId, limit };
@@ -333,11 +333,14 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
         return { events: found.reverse().map(eventView) };
       },
     ),
-    tool('simulator_clock', 'Returns the time of the simulator, and what is due next.', {}, () =>
-      simulator().get<ClockView>('/clock'),
+    tool(
+      'simulator_clock',
+      "Returns the simulator's time, and when the next action is due.",
+      {},
+      () => simulator().get<ClockView>('/clock'),
     ),
     writing(
-      tool('simulator_call', 'Places a call of one second in the simulator.', {}, async () => {
+      tool('simulator_call', 'Places a one-second call in the simulator.', {}, async () => {
         const { _id } = await simulator().post<Call>('/calls', { durationSeconds: 1 });
         const { mode } = await simulator().get<ClockView>('/clock');
         const note = 'The clock is manual. To continue the call, use simulator_advance with 5s.';
@@ -347,7 +350,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     writing(
       tool(
         'simulator_advance',
-        'Advances the clock of the simulator, and runs everything that becomes due.',
+        "Advances the simulator's clock, and runs everything that becomes due.",
         { by: z.string().max(20).describe('30s, 6m or 2h') },
         async ({ by }) => {
           const { clock, ended } = await advanceClock(simulator(), 'advance', {

@@ -13,7 +13,7 @@ import type { OpenedStore } from '../store/engine.ts';
 import { causesOf, type FilterOptions, lettersOf } from '../store/letters.ts';
 import { plainText, type ToldStatus } from '../store/status.ts';
 
-export const NO_LOG = 'This store keeps no log of deliveries.';
+export const NO_LOG = 'This store keeps no outcome log, so it has no deliveries to show.';
 
 /** Which rows of a log are wanted. Times are milliseconds since the epoch. */
 export interface RowsQuery extends Pick<OutcomeLogQuery, 'since' | 'until' | 'only' | 'before'> {
@@ -74,7 +74,7 @@ export async function deadLettersView(
     }
   return {
     letters: causes.reduce((sum, { count }) => sum + count, 0),
-    ...(!isWhole && { note: 'Only the first 10,000 are included.' }),
+    ...(!isWhole && { note: 'Only the first 10,000 dead letters are included.' }),
     ...(causes.length === 0 && { doubt: await doubt?.() }),
     causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
       ...group,

@@ -58,7 +58,7 @@ export function reconcileCommand(app: App, base: Command): Command {
     )
     .option(
       '--until <time>',
-      'only calls that began earlier (default: 10m ago, since newer webhooks may still arrive)',
+      'only calls that began earlier (default: 10m ago, because newer webhooks may still arrive)',
       time,
     )
     .option(
@@ -70,7 +70,7 @@ export function reconcileCommand(app: App, base: Command): Command {
     .addOption(
       durationOption(
         '--remember-for <duration>',
-        "the rememberFor of the receiver's store; the window must not be longer",
+        "the rememberFor option of the receiver's store; the window must not be longer",
         REMEMBER_MS,
         ANY_DURATION,
       ),
@@ -94,21 +94,24 @@ export function reconcileCommand(app: App, base: Command): Command {
 Lists the calls in the service, and sends call:completed with the callId for
 each call that has ended. The receiver handles the events that it has not
 handled before. A webhook that arrives later is a duplicate. Ctrl-C waits for
-the requests in progress; run the command again to go on.
+the requests in progress; run the command again to continue.
 
-The window must not be longer than the receiver's store remembers events: older
-events would run again. With a memory store, begin after the process started.
-A dry run also says why events were missed, as far as the outcome log of the
-store tells: whether their rule was paused, or single deliveries were lost.
+The window must not be longer than the receiver's store remembers events:
+otherwise, older events would run again. A memory store remembers only the
+events since its process started.
+
+If the store's outcome log shows it, a dry run also says why events were missed:
+for example because their rule was paused, or because single deliveries were
+lost.
 
 If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the
 URL and the secret decide which tenant the calls belong to.
 
 Exit code 1 if an event failed, or if a dry run found missed events.
 ${examples(
-  ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'What was missed'],
-  ['reconcile --since 12h --dry-run --tenant acme', 'What was missed for one tenant'],
-  ['reconcile --since 12h --to 3000/hook', 'Send what was missed'],
+  ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'List the missed events'],
+  ['reconcile --since 12h --dry-run --tenant acme', 'List the missed events of one tenant'],
+  ['reconcile --since 12h --to 3000/hook', 'Send the missed events'],
   ['reconcile --since 1h --until 0s --to 3000/hook', 'Use the calls of the running simulator'],
   [
     'reconcile --since 12h --allow-external \\\n      --to https://example.com/hook',
@@ -171,7 +174,9 @@ async function run(app: App, options: Options): Promise<number> {
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
-        output.message('Calls of the last 10 minutes are left out. To include them: --until 0s');
+        output.message(
+          'Calls that began in the last 10 minutes are left out. To include them: --until 0s',
+        );
     }
     const missed = dryRun ? result.missed : 0;
     return result.failed + missed > 0 ? EXIT.attention : EXIT.done;

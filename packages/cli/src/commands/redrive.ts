@@ -81,9 +81,12 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
   const { tenant, cause, contains, all = false, ...filters } = options;
   const isFiltered = all || (cause ?? contains ?? filterOf(filters)) !== undefined;
   if (ids.length === 0 && !isFiltered && tenant === undefined)
-    throw badInput('Which dead letters?', 'Pass ids, a filter such as --event, or --all.');
+    throw badInput(
+      'The command does not say which dead letters to redrive.',
+      'Pass ids, a filter such as --event, or --all.',
+    );
   if (ids.length > 0 && isFiltered)
-    throw badInput('Ids and filters exclude each other.', 'Remove one of them.');
+    throw badInput('Ids and filters cannot be combined.', 'Pass either ids or filters.');
   const query = await readQuery(app.io, options);
   const target = await targetOf(app, options.to, options);
   return withStore(app, options, async (opened) => {
@@ -176,7 +179,7 @@ function whatBecame({ result, outcome }: RedriveProgress): string {
   if (result === 'notFound') return 'not found: it was redriven or removed in the meantime';
   if (outcome === 'in-progress') return 'skipped: its event is being handled';
   if (outcome === 'dead-lettered') return 'failed again: the dead letter has the new error';
-  const log = result === 'failed' ? "; the receiver's log has the error" : '';
+  const log = result === 'failed' ? "; the error is in the receiver's log" : '';
   return `${result}: ${outcome ?? 'another redrive is running it'}${log}`;
 }
 
@@ -191,7 +194,7 @@ function printCounts({ output }: App, counts: RedriveResult): Promise<void> {
 }
 
 /**
- * Redrives over HTTP: makes the event free in its store, signs the raw body anew and posts it to a
+ * Redrives over HTTP: makes the event free in its store, re-signs the raw body and posts it to a
  * receiver on that store. Where the receiver did not take the event, it becomes dead-lettered again.
  */
 function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {

@@ -183,7 +183,7 @@ async function download(app: App, callId: string, options: RecordingOptions): Pr
   if (toStdout && io.stdout.isTTY)
     throw badInput('A recording cannot be shown in a terminal.', 'Pass -o FILE, or pipe it.');
   if (toStdout && output.json)
-    throw badInput('--json and -o - exclude each other.', 'Remove one of them.');
+    throw badInput('--json and -o - cannot be combined.', 'Remove one of them.');
   if (options.output !== undefined && !toStdout) refuseToReplace(options.output, options);
   const client = await serviceClient(app, options);
   const recording = await client.calls.recording(callId, { signal });

@@ -44,8 +44,14 @@ interface RotateOptions extends ServiceOptions {
 export function rotateCommand(app: App, base: Command): Command {
   const command = base
     .argument('<ruleId>', 'the id of the rule; in the simulator, its first characters are enough')
-    .argument('<actionId>', 'the id of its action; in the simulator, as for the rule')
-    .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the others')
+    .argument(
+      '<actionId>',
+      'the id of its action; in the simulator, its first characters are enough',
+    )
+    .option(
+      '-o, --secret-out <file>',
+      'put the new secret first in this file, and keep the other secrets',
+    )
     .option('--show-secret', 'print the new secret')
     .option('-y, --yes', 'do not ask for confirmation');
   return withServiceOptions(command)
@@ -94,7 +100,7 @@ async function rotate(app: App, action: ActionIds, options: RotateOptions): Prom
   if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
   if (withoutAction > 0)
     output.message(
-      t`${counted(withoutAction, 'secret')} in this file ${withoutAction === 1 ? 'names' : 'name'} no action, and ${withoutAction === 1 ? 'stays' : 'stay'} valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each secret: whsec_… # action ID`,
+      t`${counted(withoutAction, 'secret')} in this file ${withoutAction === 1 ? 'names' : 'name'} no action, and ${withoutAction === 1 ? 'stays' : 'stay'} valid: remove the old secret of this action after ten minutes. To automate this, add the action to each secret: whsec_… # action ID`,
     );
   return EXIT.done;
 }
@@ -111,7 +117,7 @@ async function confirm(app: App, { yes }: RotateOptions, where: string): Promise
   if (yes) return;
   if (!app.interactive)
     throw badInput('The rotation is not confirmed.', 'Pass --yes to rotate the secret now.');
-  const question = `Rotate the secret at ${where}? The next delivery is signed with the new one.`;
+  const question = `Rotate the secret at ${where}? The next delivery will be signed with the new secret.`;
   if (await askYesNo(app, question)) return;
   throw badInput('Nothing was rotated.', 'Run the command again to rotate the secret.');
 }
@@ -188,10 +194,10 @@ function explain({ output, signal }: App, error: unknown, file: string | undefin
     if (file === undefined)
       for (const { path, secret } of secrets) output.message(t`${path}: ${secret}`);
     return environmentError(
-      `The secret was rotated, but the response holds several secrets: ${secrets.map(({ path }) => path).join(', ')}.`,
+      `The secret was rotated, but the response contains several secrets: ${secrets.map(({ path }) => path).join(', ')}.`,
       file === undefined
-        ? 'One of them verifies the next delivery. Next time, pass --wire secretField=PATH.'
-        : `All of them are in ${file}, so deliveries verify. Remove the wrong ones. Next time, pass --wire secretField=PATH.`,
+        ? 'One of them will verify the next delivery. Next time, pass --wire secretField=PATH.'
+        : `All of them are in ${file}, so deliveries will be verified. Remove the wrong ones. Next time, pass --wire secretField=PATH.`,
     );
   }
   // After Ctrl-C no error is printed, but this one must not be missed.

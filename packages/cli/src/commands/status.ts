@@ -19,41 +19,41 @@ interface Options extends StoreOptions {
 /** `status`: what needs attention, before the service pauses a rule. */
 export function statusCommand(app: App, base: Command): Command {
   return withStoreOptions(base)
-    .option('--tenant <name>', 'only what concerns this tenant')
+    .option('--tenant <name>', 'show only this tenant')
     .option(
       '--expect <event>',
-      'an event that has to arrive; repeatable (default: each that arrived in the last 30 days)',
+      'an event that should arrive; repeatable (default: every event that has arrived in the last 30 days)',
       repeatable,
     )
-    .option('--urgent', 'exit code 1 only for what may pause a rule, or may have paused one')
+    .option('--urgent', 'exit with 1 only if a rule may be paused, or may have been paused')
     .addHelpText(
       'after',
       `
-Says which events keep failing or have stopped arriving, which deliveries could
-not be verified, and what else needs attention, with what to do about it. It
-reads what all receivers and workers wrote into their store, changes nothing,
-and does not ask the service.
+Shows which events keep failing or have stopped arriving, which deliveries could
+not be verified, and anything else that needs attention, with what to do about
+it. The command reads what all receivers and workers have written to their
+store. It changes nothing, and sends no requests to the service.
 
 Exit code 0 if nothing needs attention, 1 if something does, and 3 if the status
-is unknown, for example because the store does not answer. All times are in UTC.
+is unknown, for example because the store does not respond. Times are in UTC.
 ${examples(
-  ['status --store sqlite:calls.db', 'What needs attention now'],
+  ['status --store sqlite:calls.db', 'Show what needs attention now'],
   [
     'status --urgent >out 2>&1 || mail -s call ops@acme.de <out',
-    'From cron: a mail only if it is urgent',
+    'From cron: send an email only if it is urgent',
   ],
-  ["status --json | jq -r '.attention[].kind'", 'Only what kinds of things need attention'],
-  ['status --tenant acme', 'What concerns one tenant'],
+  ["status --json | jq -r '.attention[].kind'", 'Print only the kind of each finding'],
+  ['status --tenant acme', 'Show one tenant'],
   [
     'status --expect call:started --expect call:completed',
-    'Name what should arrive, in case it never has',
+    'Name the events that should arrive, even if they never have',
   ],
 )}`,
     )
     .action(app.action((options: Options) => run(app, options)));
 }
 
-const IF_WRONG = 'If the name is wrong, this status says nothing.';
+const IF_WRONG = 'If the name is wrong, this status is meaningless.';
 
 async function run(app: App, options: Options): Promise<number> {
   const { output } = app;
@@ -79,7 +79,7 @@ async function run(app: App, options: Options): Promise<number> {
     throw environmentError(
       `The status is unknown. ${plainText(found.unknown)}`,
       hasLog
-        ? 'See what is wrong with the store: npx call-webhooks doctor'
+        ? 'To see what is wrong with the store: npx call-webhooks doctor'
         : 'Add a log to the store, as docs/write-a-store.md says under "An outcome log", or use a store that has one.',
     );
   return EXIT.done;
@@ -125,7 +125,7 @@ function eventLines(events: readonly EventStatus[], colors: Colors, columns: num
     { title: 'event' },
     ...(hasTenants ? [{ title: 'tenant' }] : []),
     { title: 'state' },
-    { title: 'arrived last' },
+    { title: 'last arrived' },
   ];
   const rows = events.map(({ eventName, tenant = '', state, arrivedAt }): Printable[] => [
     eventName,

@@ -64,7 +64,9 @@ export async function grade(
     const reason =
       check.impossible ??
       missingNeed(check, receiver.options) ??
-      (showsNothing && check.needs.length > 0 ? `it shows nothing: see ${BASELINE}` : undefined);
+      (showsNothing && check.needs.length > 0
+        ? `the result would mean nothing: see ${BASELINE}`
+        : undefined);
     const started = performance.now();
     const found: Finding =
       reason === undefined ? await check.run(receiver) : { result: 'skipped', saw: reason };
@@ -92,14 +94,14 @@ async function requireAnswer(receiver: GradedReceiver, after?: Check): Promise<v
   const result = await receiver.send({ headers, body: Buffer.from('{}') });
   const note =
     after &&
-    ` The receiver stopped responding after the check ${after.id}: no request may end a receiver.`;
+    ` The receiver stopped responding after the check ${after.id}. No request should be able to crash a receiver.`;
   requireReached(url, result, after === undefined, note);
   const foreign = notOfReceiver(url, result);
   if (foreign) throw environmentError(`${url} is not a receiver. ${foreign.when}`, foreign.fix);
   if (result.kind === 'timeout')
     throw environmentError(
       after ? `${url} stopped responding after the check ${after.id}.` : `${url} never responded.`,
-      'Check the address and the log of the receiver, or raise --timeout.',
+      "Check the address and the receiver's log, or raise --timeout.",
     );
 }
 
@@ -109,7 +111,7 @@ export function serverErrorOf(grades: readonly Grade[]): string | undefined {
     grades.filter(({ result }) => result !== 'skipped').map(({ saw }) => saw),
   );
   if (others.length > 0 || !/^5\d\d$/.test(status)) return undefined;
-  return `The receiver responds ${status} to everything, so nothing could be tested. Its log has the error.`;
+  return `The receiver returns ${status} for every request, so nothing could be tested. The error is in its log.`;
 }
 
 /** A receiver for the basic checks, none of which runs a handler. */

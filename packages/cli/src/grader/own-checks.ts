@@ -107,7 +107,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: OTHER_SECRETS,
     title: 'Deliveries that are signed with the other secrets',
     why: [SPEC.rotation],
-    fix: 'Pass all secrets to the receiver: each webhook action has its own secret, and so has the recording webhook. During a rotation, keep the old secret as well.',
+    fix: 'Pass all secrets to the receiver: each webhook action has its own secret, and so does the recording webhook. During a rotation, keep the old secret as well.',
     needs: ['secret', 'otherSecrets'],
     async run(receiver) {
       const { otherSecrets = [] } = receiver.options;
@@ -175,7 +175,7 @@ export const OWN_CHECKS: readonly Check[] = [
   },
   {
     id: 'events/unknown-event',
-    title: 'An event that is new to the receiver does not get 404',
+    title: 'An event that is new to the receiver is not answered with 404',
     why: [SPEC.notFound],
     fix: 'Acknowledge events that you do not handle. A 404 pauses the rule at once.',
     needs: ['secret'],
@@ -188,7 +188,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'events/odd-bodies',
     title: 'Bodies that the service does not send, signed',
     why: [SPEC.notFound],
-    fix: 'Answer these requests, but never with 404, and continue to serve others.',
+    fix: 'Respond to these requests, but never with 404, and continue to serve others.',
     needs: ['secret', 'runHandlers'],
     async run(receiver) {
       for (const [what, body] of ODD_BODIES(receiver.eventName)) {
@@ -202,7 +202,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'failures/retry',
     title: 'The handler fails once: the retry runs it again',
     why: [SPEC.retried],
-    fix: `${COMMIT} Answer 500 when it fails.`,
+    fix: `${COMMIT} Return 500 when it fails.`,
     needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ failures: 1 });
@@ -216,7 +216,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'failures/while-running',
     title: 'A retry is not acknowledged before a running handler has succeeded',
     why: [SPEC.acknowledge],
-    fix: `${COMMIT} Answer a copy that arrives in the meantime with 503.`,
+    fix: `${COMMIT} Return 503 for a copy that arrives in the meantime.`,
     needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const event = receiver.event({ slowMs: 600, failures: 1 });
@@ -248,7 +248,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'failures/deadline',
     title: 'A handler that takes 33 s: there is a response within 30 s',
     why: [SPEC.retried],
-    fix: 'Respond 503 before 30 s have passed, or put the event into a queue and respond 202.',
+    fix: 'Return 503 before 30 s have passed, or put the event into a queue and return 202.',
     needs: ['secret', 'runHandlers', 'effectsUrl'],
     async run(receiver) {
       const { acknowledgeWithinMs } = receiver.options;
@@ -260,7 +260,7 @@ export const OWN_CHECKS: readonly Check[] = [
     id: 'connections/slow-body',
     title: 'A body that arrives in pieces',
     why: [SPEC.post],
-    fix: 'Read until the end of the body: one read may return only a part of it.',
+    fix: 'Read until the end of the body. One read may return only part of it.',
     needs: ['secret'],
     async run(receiver) {
       const { body } = receiver.event();

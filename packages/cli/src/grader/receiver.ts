@@ -210,7 +210,7 @@ export class GradedReceiver {
 export const effectKey = (callId: string, eventName: string): string => `${callId}:${eventName}`;
 
 const EFFECTS_FIX =
-  'It has to return [{ "key": "<callId>:<eventName>", "count": 1 }]. See docs/conformance.md.';
+  'It must return [{ "key": "<callId>:<eventName>", "count": 1 }]. See docs/conformance.md.';
 
 /**
  * Reads how often the effect of each event took place.
@@ -289,7 +289,7 @@ export function wrong(result: PostResult, to = ''): Finding {
   if (result.kind !== 'status') return fail(saw);
   const { status } = result;
   if (status >= 500)
-    return { ...fail(saw), fix: 'This is a server error: the log of the receiver has the cause.' };
+    return { ...fail(saw), fix: "This is a server error. The cause is in the receiver's log." };
   const harms = (status >= 300 && status < 400) || status === 404 || status === 410;
   return harms ? { ...fail(saw), fix: foreignStatus(status).fix } : fail(saw);
 }

@@ -82,7 +82,7 @@ const UNANSWERED: readonly KnownFailure[] = [
   [
     /^ECONNRESET$/,
     'The receiver closed the connection before it responded',
-    'Read the log of the receiver: it may have crashed. Also check the proxy in front of it.',
+    "Read the receiver's log, because it may have crashed. Also check the proxy in front of it.",
   ],
   [
     /^timeout$/,
@@ -92,7 +92,7 @@ const UNANSWERED: readonly KnownFailure[] = [
   [
     /^[A-Z][A-Z\d_]+$|Error$/,
     'The connection to the receiver failed',
-    'Check the URL of the action, the log of the receiver, and the network.',
+    "Check the URL of the action, the receiver's log, and the network.",
   ],
 ];
 
@@ -121,7 +121,7 @@ export function requireReached(
   if (isFirst && code === 'ECONNRESET')
     throw environmentError(
       `${url} closed the connection without a response (${code}).`,
-      'If the receiver uses TLS, use https:// in the URL. Otherwise, read the log of the receiver.',
+      "If the receiver uses TLS, use https:// in the URL. Otherwise, read the receiver's log.",
     );
   return result;
 }
@@ -139,8 +139,8 @@ export function notOfReceiver(url: string, result: PostResult): Failure | undefi
     const isElsewhere = to.hostname !== new URL(url).hostname;
     if (!isElsewhere && !SIGN_IN.test(to.pathname)) return undefined;
     return {
-      when: `It redirects to ${to.origin}${to.pathname}, which ${isElsewhere ? 'is another server' : 'looks like a page to sign in'}.`,
-      fix: 'Let requests to the path of the receiver pass without signing in, and do not use the other URL in the action: it is not the receiver. The signature protects the receiver.',
+      when: `It redirects to ${to.origin}${to.pathname}, which ${isElsewhere ? 'is another server' : 'looks like a sign-in page'}.`,
+      fix: "Allow requests to the receiver's path without signing in: the signature protects the receiver. Do not use the other URL in the action, because it is not the receiver.",
     };
   }
   // By the body: PHP, Flask and others label every response as HTML, also an empty one.
@@ -148,8 +148,8 @@ export function notOfReceiver(url: string, result: PostResult): Failure | undefi
   // Other statuses, such as a 404, have explanations of their own.
   if (!isPage || !(status < 300 || status === 401 || status === 403)) return undefined;
   return {
-    when: `It responds ${String(status)} with a web page, which no receiver does: a sign-in page, the warning page of a tunnel or a single-page app answers instead of the receiver.`,
-    fix: 'Let requests to the path of the receiver pass in the proxy, the tunnel or the app, and check the path.',
+    when: `It returns ${String(status)} with a web page, which no receiver does. A sign-in page, the warning page of a tunnel or a single-page app is responding instead of the receiver.`,
+    fix: "Let the proxy, the tunnel or the app pass requests to the receiver's path on to the receiver, and check the path.",
   };
 }
 
@@ -162,7 +162,7 @@ export function foreignStatus(status: number): Failure {
   if (status === 404)
     return {
       when: `${when} It comes from a wrong path, another server, a proxy or the framework.`,
-      fix: 'Compare the URL of the action with the path of the receiver. Return 503 for unknown paths: a 404 pauses the rule at once.',
+      fix: "Compare the URL of the action with the receiver's path. Return 503 for unknown paths: a 404 pauses the rule at once.",
     };
   if (status === 410) return { when, fix: 'Return 503 instead of 410, which means "gone".' };
   if (status >= 300 && status < 400)

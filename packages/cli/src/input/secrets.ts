@@ -43,7 +43,7 @@ export const withSecretOptions = (command: Command): Command =>
  */
 export async function secretsByOwner(io: Io, options: SecretOptions): Promise<GivenSecrets> {
   if (options.secret !== undefined && options.secretFile !== undefined)
-    throw badInput('--secret and --secret-file exclude each other.', 'Remove one of them.');
+    throw badInput('--secret and --secret-file cannot be combined.', 'Remove one of them.');
   if (options.secret !== undefined) return { calls: secretTexts(options.secret), recording: [] };
   if (options.secretFile !== undefined) return secretsOfFile(options.secretFile);
   const read = (name: string) => {

@@ -165,15 +165,16 @@ export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: 
   if (result.kind === 'connection-error')
     return {
       code: 'deadline',
-      message: `The connection broke before a response (${result.code}).`,
+      message: `The connection broke before there was a response (${result.code}).`,
     };
-  const message = `The receiver responded ${String(result.status)} ${code ?? 'without an outcome'}.`;
-  if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
+  const message = `The receiver returned ${String(result.status)} ${code ?? 'without an outcome'}.`;
+  if (code && FAILED.includes(code))
+    return { code, message: `${message} The error is in its log.` };
   if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };
   throw new CliError(EXIT.attention, message, `${fixOf(code, result.status)} ${reassurance}`);
 }
 
 function fixOf(code: OutcomeCode | undefined, status: number): string {
   if (status === 401) return 'Check --secret.';
-  return code === undefined ? 'Check --to: is it the path of the receiver?' : OUTCOMES[code].fix;
+  return code === undefined ? "Check that --to is the receiver's path." : OUTCOMES[code].fix;
 }

@@ -25,7 +25,7 @@ export async function searchedValues(io: Io, file: string): Promise<SearchedValu
       if (file === '-' || !(error instanceof CliError)) throw error;
       throw environmentError(
         'The file of --contains cannot be read. It expects the path of a file, not a value.',
-        'Write the values into a file, one on each line, and pass its path; or pass --contains - and pipe them in.',
+        'Write the values to a file, one on each line, and pass its path. Or pass --contains - and pipe them in.',
       );
     },
   );
@@ -36,7 +36,7 @@ export async function searchedValues(io: Io, file: string): Promise<SearchedValu
     .filter(({ text }) => text !== '');
   if (values.length === 0)
     throw badInput(
-      'The file has no values.',
+      'The file contains no values.',
       'Write one phone number, email address or name on each line.',
     );
   const short = values.find(({ text }) => !bodyMatcher(text));

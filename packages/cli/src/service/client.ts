@@ -107,7 +107,7 @@ async function requiredToken(
   { apiToken, apiTokenFile }: ServiceOptions,
 ): Promise<string> {
   if (apiToken !== undefined && apiTokenFile !== undefined)
-    throw badInput('--api-token and --api-token-file exclude each other.', 'Remove one of them.');
+    throw badInput('--api-token and --api-token-file cannot be combined.', 'Remove one of them.');
   const token =
     apiToken ??
     (apiTokenFile === undefined

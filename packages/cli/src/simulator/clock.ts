@@ -61,7 +61,7 @@ export async function advanceUntil<T>(
       throw new CliError(
         EXIT.attention,
         "Nothing more is due on the simulator's manual clock, but not every event got a response.",
-        'See what happened to them: npx call-webhooks events list',
+        'To see what happened to them: npx call-webhooks events list',
       );
     await connection.post('/clock/next');
   }

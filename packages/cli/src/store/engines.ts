@@ -110,19 +110,19 @@ function redisReport(info: string): StoreReport {
   if (said('role') === 'slave')
     problems.push({
       result: 'bad',
-      text: 'The server is a replica, which refuses to write.',
+      text: 'The server is a replica, so a receiver cannot write to it.',
       fix: 'Use the URL of the primary.',
     });
   if (policy !== 'noeviction')
     problems.push({
       result: said('maxmemory') === '0' ? 'warn' : 'bad',
-      text: `maxmemory-policy is ${policy}: when the memory is full, Redis drops webhook ids and events, and events may then run twice.`,
+      text: `maxmemory-policy is ${policy}: when the memory is full, Redis removes webhook ids and events, and events may then run twice.`,
       fix: 'Set maxmemory-policy to noeviction.',
     });
   if (said('aof_enabled') === '0')
     problems.push({
       result: 'warn',
-      text: 'appendonly is no: a restart loses the latest events.',
+      text: 'appendonly is off, so the latest events are lost when Redis restarts.',
       fix: 'Set appendonly to yes, especially if Redis keeps your dead letters.',
     });
   const version = said('redis_version') ?? '(unknown version)';
@@ -139,7 +139,7 @@ const openRedis: Engine = async ({ url, prefix, givenUp }) => {
       const used = prefix ?? 'call-webhooks';
       return (await hasKeys(servers(), `${used}:*`))
         ? undefined
-        : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, pass both prefixes, such as --prefix myapp:call-webhooks.`;
+        : `Redis has no key that starts with ${used}: at all. Check the database number and --prefix. If you use the keyPrefix option of ioredis, pass both prefixes, such as --prefix myapp:call-webhooks.`;
     },
     queues: () => bullQueues(servers()),
     close,
@@ -248,7 +248,7 @@ function tablesOf(db: SqliteDatabase, file: string, prefix: string): readonly st
   if (own.length > 0) return own;
   const other = all.find((name) => name.endsWith('dead_letters'))?.slice(0, -'dead_letters'.length);
   throw environmentError(
-    `${file} contains no tables of a receiver: the name of no table begins with ${prefix}.`,
+    `${file} contains no tables of a receiver: no table name starts with ${prefix}.`,
     other === undefined
       ? 'Check that this is the file that the receiver uses as its store.'
       : `Check the path, or pass --prefix ${other}.`,

@@ -47,28 +47,28 @@ export async function readQuery<Options extends FilterOptions>(
 /** Adds the flags of {@link FilterOptions}. */
 export const withFilterOptions = (command: Command): Command =>
   command
-    .option('--event <name>', 'only those of this event')
+    .option('--event <name>', 'only dead letters of this event')
     .addOption(
-      new Option('--reason <reason>', 'only those that failed for this reason').choices([
+      new Option('--reason <reason>', 'only dead letters with this reason').choices([
         'handler-failed',
         'invalid-payload',
       ]),
     )
     .option(
       '--contains <file>',
-      'only those whose body contains a value of this file (one per line; - is standard input)',
+      'only dead letters whose body contains a value of this file (one per line; - is standard input)',
     )
     .option(
       '--cause <id>',
-      'only those of this cause; for its id: npx call-webhooks dead-letters causes',
+      'only dead letters with this cause; to find its id: npx call-webhooks dead-letters causes',
     )
     .option(
       '--since <time>',
-      'only those that failed then or later: 2h (ago), 2026-01-31T12:00Z (UTC without a zone)',
+      'only failures since then: 2h (ago), 2026-01-31T12:00Z (UTC without a zone)',
       time,
     )
-    .option('--until <time>', 'only those that failed earlier', time)
-    .option('--tenant <name>', 'only those of this tenant');
+    .option('--until <time>', 'only failures before then', time)
+    .option('--tenant <name>', 'only dead letters of this tenant');
 
 /**
  * The filter of the flags, which a store applies; `undefined` if none is given.
@@ -143,7 +143,10 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
       'List them: npx call-webhooks dead-letters list',
     );
   if (another)
-    throw badInput(`Several dead letters begin with ${id}.`, 'Give more characters of the id.');
+    throw badInput(
+      `The ids of several dead letters start with ${id}.`,
+      'Give more characters of the id.',
+    );
   return letter;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DeadLetters, Store } from '@call-webhooks/core';
-import type { QueueJobs, StoreModule, StoreReport } from '@call-webhooks/core/stores';
+import type { QueueJobs, StoreModule, StoreProblem, StoreReport } from '@call-webhooks/core/stores';
 import { badInput, environmentError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 
@@ -44,14 +44,53 @@ export const openModule: Engine = async ({ url, prefix, readOnly }) => {
   return {
     ...{ store, deadLetters, jobs },
     async inspect() {
-      if (inspect) return checkedReport(url, await inspect());
+      const doubts = async () =>
+        prefix === undefined
+          ? []
+          : await prefixProblems({ store, deadLetters }, { url, prefix, exported });
+      if (inspect) {
+        const report = checkedReport(url, await inspect());
+        return { ...report, problems: [...report.problems, ...(await doubts())] };
+      }
       // Something has to be asked, or a server that is down would look well.
       await Promise.all([store.peek?.(['a check']), deadLetters.list({ limit: 1 })]);
-      return { server: url, problems: [] };
+      return { server: url, problems: await doubts() };
     },
     close: async () => close?.(),
   };
 };
+
+interface GivenPrefix {
+  readonly url: string;
+  readonly prefix: string;
+  /** The default export of the module. */
+  readonly exported: unknown;
+}
+
+/** A prefix that has no effect, or with which the store is empty, as far as its log tells. */
+async function prefixProblems(
+  { store: { log }, deadLetters }: Pick<StoreModule, 'store' | 'deadLetters'>,
+  { url, prefix, exported }: GivenPrefix,
+): Promise<StoreProblem[]> {
+  if (typeof exported !== 'function')
+    return [
+      {
+        result: 'warn',
+        text: `--prefix ${prefix} has no effect, because ${url} exports an object.`,
+        fix: 'Leave out --prefix, or export a function: it is called with { prefix, readOnly }.',
+      },
+    ];
+  if (!log || (await deadLetters.count()) > 0) return [];
+  const [processes, { marks }] = await Promise.all([log.processes(), log.marks()]);
+  if (processes.length > 0 || Object.keys(marks).length > 0) return [];
+  return [
+    {
+      result: 'warn',
+      text: `With --prefix ${prefix}, the store of ${url} has no deliveries and no dead letters.`,
+      fix: 'Check --prefix, and that the module passes it to its store.',
+    },
+  ];
+}
 
 /** @throws CliError 2 with everything that is missing */
 function checked(url: string, given: unknown): StoreModule {
@@ -66,7 +105,7 @@ function checked(url: string, given: unknown): StoreModule {
   });
   if (missing.length === 0) return parts as unknown as StoreModule;
   throw badInput(
-    `The default export of ${url} lacks ${missing.join(', ')}.`,
+    `The default export of ${url} does not have ${missing.join(', ')}.`,
     'Export { store, deadLetters }, or a function that returns them: see docs/write-a-store.md.',
   );
 }
@@ -74,21 +113,21 @@ function checked(url: string, given: unknown): StoreModule {
 /** @throws CliError 2 that names the first member of the report which is wrong */
 function checkedReport(url: string, report: unknown): StoreReport {
   const { server, problems } = Object(report) as Record<string, unknown>;
-  if (typeof server !== 'string') throw badReport(url, 'server', 'a text');
+  if (typeof server !== 'string') throw badReport(url, 'server', 'a string');
   if (!Array.isArray(problems)) throw badReport(url, 'problems', 'an array');
   for (const [index, problem] of problems.entries()) {
     const { result, text, fix } = Object(problem) as Record<string, unknown>;
     const member = (name: string) => `problems[${String(index)}].${name}`;
     if (result !== 'warn' && result !== 'bad')
       throw badReport(url, member('result'), "'warn' or 'bad'");
-    if (typeof text !== 'string') throw badReport(url, member('text'), 'a text');
-    if (typeof fix !== 'string') throw badReport(url, member('fix'), 'a text');
+    if (typeof text !== 'string') throw badReport(url, member('text'), 'a string');
+    if (typeof fix !== 'string') throw badReport(url, member('fix'), 'a string');
   }
   return report as StoreReport;
 }
 
 const badReport = (url: string, member: string, expected: string) =>
   badInput(
-    `inspect() of ${url} resolved with a wrong report: ${member} has to be ${expected}.`,
+    `inspect() of ${url} resolved with an invalid report: ${member} must be ${expected}.`,
     "Resolve with { server, problems: [{ result: 'warn' or 'bad', text, fix }] }: see docs/write-a-store.md.",
   );

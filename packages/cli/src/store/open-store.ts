@@ -23,7 +23,7 @@ export const withStoreOptions = (command: Command): Command =>
       '--store <url>',
       `redis://…, postgres://…, mysql://…, sqlite:FILE or ./MODULE.mjs (default: $${STORE_VARIABLE}, which hides a password)`,
     )
-    .option('--prefix <name>', 'the prefix of the receiver in the store, or its Postgres schema');
+    .option('--prefix <name>', "the prefix of the receiver's store, or its Postgres schema");
 
 /** Whether the flags or the environment name a store. */
 export const isStoreGiven = ({ io }: App, { store }: StoreOptions): boolean =>
@@ -50,7 +50,7 @@ export async function withStore<T>(
     : Object.entries(ENGINES).find(([scheme]) => url.startsWith(scheme))?.[1];
   if (!engine)
     throw badInput(
-      'The URL of the store has to begin with redis://, rediss://, postgres://, mysql://, mariadb:// or sqlite:, or to be the path of a module such as ./my-store.mjs',
+      'The store must be a URL that starts with redis://, rediss://, postgres://, mysql://, mariadb:// or sqlite:, or the path of a module, such as ./my-store.mjs.',
       'Example: --store sqlite:calls.db',
     );
   if (url.includes('#') && !isModule(url) && !url.startsWith('sqlite:'))
@@ -81,7 +81,7 @@ const isOfStore = (error: unknown): boolean =>
   ![CliError, WebhookError, ClientError].some((known) => error instanceof known);
 
 const CERTIFICATE =
-  'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the server or of its authority. For Postgres, sslrootcert=FILE in the URL does the same.';
+  "Set NODE_EXTRA_CA_CERTS to a file with the server's certificate or that of its authority. For Postgres, sslrootcert=FILE in the URL does the same.";
 
 /** What is wrong, by what the message or the code of the client has in common. */
 const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
@@ -92,15 +92,15 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   [/NOAUTH/, 'Add the password to the URL: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST.'],
   [
     /ECONNREFUSED/,
-    'Nothing listens at this address. Start the server, or check the host and the port in the URL.',
+    'Nothing is listening at this address. Start the server, or check the host and the port in the URL.',
   ],
   [/ENOTFOUND|EAI_AGAIN/, 'Check the host name in the URL.'],
   [/ALTNAME|altnames/, 'Use the host name of the certificate in the URL.'],
-  [/EXPIRED|has expired/, 'Renew the certificate of the server.'],
+  [/EXPIRED|has expired/, "Renew the server's certificate."],
   [/SELF_SIGNED|self-signed|CERT|certificate|UNABLE_TO_/i, CERTIFICATE],
   [
     /does not support SSL|WRONG_VERSION|EPROTO|packet length too long|wrong version number/i,
-    'The server does not use TLS at this port: use redis://, or sslmode=disable for Postgres.',
+    'The server does not use TLS on this port. Use redis://, or sslmode=disable for Postgres.',
   ],
   [
     /ECONNRESET|Connection is closed|Socket closed|Protocol error/i,
@@ -108,7 +108,7 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   ],
   [
     /ETIMEDOUT|timeout/i,
-    'Check the host and the port in the URL, and the firewall. A Redis server without TLS needs redis:// in front.',
+    'Check the host and the port in the URL, and the firewall. For a Redis server without TLS, the URL starts with redis://.',
   ],
   [
     /42P01|3F000|ER_NO_SUCH_TABLE|store\.migrate\(\)/,
@@ -116,17 +116,17 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   ],
   [
     /no such table|no such column/,
-    'The tables were created by an older release: start the receiver once with this release.',
+    'The tables were created by an older release. Start the receiver once with this release.',
   ],
-  [/3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED/, 'Check the name of the database in the URL.'],
+  [/3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED/, 'Check the database name in the URL.'],
   [
     /DB index|SELECT is not allowed/i,
-    'Check the number of the database at the end of the URL: redis://HOST/0. Most servers have the databases 0 to 15, and a cluster has only 0.',
+    'Check the database number at the end of the URL: redis://HOST/0. Most servers have the databases 0 to 15, and a cluster has only 0.',
   ],
   [/NOTADB|not a database/i, 'Check the path: the file is not a SQLite database.'],
   [
     /^MOVED|^CROSSSLOT/,
-    'This is a Redis cluster: install ioredis, which the command line needs for a cluster.',
+    'This is a Redis cluster, for which the command line needs ioredis: npm install ioredis',
   ],
 ];
 
@@ -138,7 +138,7 @@ function storeError(error: unknown): CliError {
   const fix = FIXES.find(([pattern]) => pattern.test(told))?.[1];
   return environmentError(
     `The store failed: ${told}`,
-    fix ?? 'Check the URL of the store, and that its server is running.',
+    fix ?? "Check the store's URL, and that its server is running.",
   );
 }
 

@@ -48,10 +48,10 @@ async function checkQueue(names: QueueNames, { queues }: Pick<OpenedStore, 'queu
   if (found.some((one) => one.name === names.queue && one.prefix === prefix)) return;
   const kind = names.url.startsWith('redis') ? 'prefix' : 'schema';
   throw badInput(
-    `There is no queue ${String(names.queue)} with the ${kind} ${prefix} in this server.`,
+    `There is no queue ${String(names.queue)} with the ${kind} ${prefix} on this server.`,
     found.length > 0
       ? `It has ${queuesText(found)}.`
-      : 'This user sees no queue in it. Check the URL, and its number of the database.',
+      : 'This user cannot see any queue there. Check the URL, and the database number in it.',
   );
 }
 
@@ -79,7 +79,7 @@ export async function openJobs(
     if (queue !== undefined)
       throw badInput(
         'A queue in SQLite has no name.',
-        'Leave out --queue: the command looks at this queue anyway.',
+        'Leave out --queue: the command searches this queue anyway.',
       );
     const file = url.slice('sqlite:'.length);
     const db = await openWithInstalled(sqliteClients(false), file, never);
@@ -89,7 +89,7 @@ export async function openJobs(
   if (!/^(?:rediss?|postgres(?:ql)?):/.test(url))
     throw badInput(
       'Only Redis, Postgres and SQLite can have a queue.',
-      'Leave out --queue, or run it again with --store and the URL of its server.',
+      "Leave out --queue, or pass --store with the URL of the queue's server.",
     );
   await checkQueue(names, opened);
   if (url.startsWith('redis')) {

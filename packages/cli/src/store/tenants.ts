@@ -35,7 +35,7 @@ export interface TenantWords {
 export const TENANT_FLAG: TenantWords = {
   shown: (tenant) => tenant,
   fix: 'Pass --tenant NAME, and run the command once for each tenant.',
-  ifWrong: 'If the name is wrong, every event looks missed.',
+  ifWrong: 'If the name is wrong, every event will look missed.',
 };
 
 /**
@@ -53,8 +53,8 @@ export async function checkTenant(
   if (tenant === undefined && known.length > 0)
     throw badInput(`This receiver has tenants: ${listed(known.map(shown))}.`, fix);
   if (tenant === undefined || known.includes(tenant) || known.includes(OTHERS)) return undefined;
-  const others = known.length > 0 ? `, but of ${listed(known.map(shown))}` : '';
-  return `The store has no delivery of tenant ${shown(tenant)}${others}. ${ifWrong}`;
+  const others = known.length > 0 ? `, only for ${listed(known.map(shown))}` : '';
+  return `The store has no deliveries for tenant ${shown(tenant)}${others}. ${ifWrong}`;
 }
 
 type OwnerWords = Pick<TenantWords, 'shown' | 'fix'>;

@@ -38,7 +38,7 @@ function promiseWithReject(): { promise: Promise<never>; reject: (error: Error) 
 
 const noAnswer = (ms: number) =>
   environmentError(
-    `The server of the store did not answer within ${String(ms / 1_000)} s.`,
+    `The store's server did not respond within ${String(ms / 1_000)} s.`,
     'Check the host and the port in the URL, the firewall, and whether the server is stopped or overloaded. If the server uses TLS, use rediss:// or sslmode=require.',
   );
 
