@@ -81,7 +81,7 @@ describeWithProgram('redis-server', 'dead-letters of Redis', () => {
       const { code, stderr } = await run(['dead-letters', 'list', '--store', url]);
       expect(code).toBe(3);
       expect(stderr).toMatch(/^error: The store failed: .*DB index/);
-      expect(stderr).toContain('Check the number of the database');
+      expect(stderr).toContain('Check the database number');
     } finally {
       await server.stop();
     }
@@ -141,7 +141,7 @@ describeWithProgram('redis-server', 'what is wrong with Redis', () => {
       const tls = await list(`rediss://${host}`);
       expect(tls).toMatchObject({
         code: 3,
-        stderr: expect.stringContaining('needs redis:// in front') as unknown,
+        stderr: expect.stringContaining('the URL starts with redis://') as unknown,
       });
       await redis.config('SET', 'requirepass', 'right');
       expect((await list(`redis://${host}`)).stderr).toContain('Add the password');

@@ -140,7 +140,7 @@ describeWithProgram(mariadb, 'doctor on MariaDB', () => {
       { result: 'bad', text: having('read-only'), fix: 'Use the URL of the primary.' },
     ]);
     expect((await store(`${url}_of_another`)).found).toMatchObject([
-      { result: 'bad', fix: 'Check the name of the database in the URL.' },
+      { result: 'bad', fix: 'Check the database name in the URL.' },
     ]);
     expect((await store(url.replace('root@', 'nobody:wrong@'))).found).toMatchObject([
       { result: 'bad', fix: having('Check the user name and the password in the URL.') },

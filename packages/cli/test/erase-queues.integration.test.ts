@@ -45,7 +45,7 @@ async function erasesFrom(queue: CallQueue, env: Record<string, string>, flags: 
   expect(forgotten.code).toBe(1);
   const warning = expect.stringContaining(`pass --queue ${name} --queue-prefix ${prefix}.`);
   expect(forgotten.records()).toMatchObject([{ warnings: expect.arrayContaining([warning]) }]);
-  expect(forgotten.stderr).toContain('whose jobs were not looked at');
+  expect(forgotten.stderr).toContain('whose jobs were not searched');
   expect(await eraseWith('--no-queue')).toMatchObject({ code: 0, stdout: 'Erased nothing.\n' });
 
   const left = await erase();

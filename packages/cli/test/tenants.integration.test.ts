@@ -89,7 +89,7 @@ describe('a receiver with tenants', () => {
     expect(missed.stdout).toContain('5 calls: 2 events missed, 3 known, 0 failed\n');
 
     const typo = await ended([...DRY_RUN, '--tenant', 'acne'], env);
-    expect(typo.stderr).toContain('no delivery of tenant acne, but of acme.');
+    expect(typo.stderr).toContain('no deliveries for tenant acne, only for acme.');
     const both = await ended(
       ['reconcile', '--since', '2h', '--tenant', 'acme', '--to', '3000/hook'],
       env,
