@@ -32,7 +32,7 @@ export async function callJson<Body>(request: JsonRequest): Promise<Body> {
   const { error } = (body ?? {}) as { error?: { code?: string; message?: string } };
   throw new ApiError(
     error?.code ?? String(response.status),
-    error?.message ?? `The server responded ${String(response.status)}.`,
+    error?.message ?? `The server returned ${String(response.status)}.`,
   );
 }
 

@@ -30,7 +30,7 @@ test('an error response has the code and the message of its body, or its status'
   const plain = await serve((response) => response.writeHead(502).end('<html>'));
   await expect(callJson({ url: plain })).rejects.toMatchObject({
     code: '502',
-    message: 'The server responded 502.',
+    message: 'The server returned 502.',
   });
   const gone = callJson({ url: 'http://127.0.0.1:1', unreachable: 'It is off.' });
   await expect(gone).rejects.toMatchObject({ code: 'unreachable', message: 'It is off.' });
