@@ -8,7 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import Database from 'libsql';
-import { nodeVersion } from '../src/commands/doctor.ts';
+import { nodeVersion } from '../src/commands/doctor-node.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
 import { receiver, SECRET } from './support/receiver.ts';
 import { type Given, run } from './support/run.ts';

@@ -42,6 +42,7 @@ import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import { readSamples } from './infer.ts';
 import { bad, type Diagnosis, type Found, ok, skipped, warn } from './diagnosis.ts';
+import { nodeVersion } from './doctor-node.ts';
 import { packages } from './doctor-packages.ts';
 
 /** The flags of `doctor`. */
@@ -146,26 +147,6 @@ export async function diagnose(
     }
   }
   return all;
-}
-
-/** When each version gets no more fixes (nodejs/Release). */
-const END_OF_LIFE: Readonly<Record<string, string>> = {
-  20: '2026-04-30',
-  22: '2027-04-30',
-  24: '2028-04-30',
-  26: '2029-04-30',
-};
-
-/** @param version such as `24.1.0` */
-export function nodeVersion(version: string, now: number): Found {
-  const end = END_OF_LIFE[version.split('.')[0] ?? ''];
-  if (end !== undefined && now < Date.parse(end))
-    return ok(`Node ${version}, which is supported until ${end}.`);
-  const why =
-    end === undefined
-      ? 'is not a long-term support release'
-      : `has not been supported since ${end}`;
-  return warn(`Node ${version} ${why}.`, 'Use Node 24 or 26.');
 }
 
 async function secrets(app: App, options: DoctorOptions): Promise<Found> {
