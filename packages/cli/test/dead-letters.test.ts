@@ -35,6 +35,19 @@ describe('dead-letters list and show', () => {
     expect((await run(['dead-letters', 'list', ...since], { env })).stderr).toContain('no such');
   });
 
+  test('finds a letter by the first characters of its id among more than a page of a store', async () => {
+    const made = await setup();
+    await fill(made, 1_001);
+    const { letters } = await made.deadLetters.list({
+      since: new Date(Date.UTC(2026, 0, 2, 3, 4, 1)),
+      limit: 1_000,
+    });
+    const { id = '' } = letters.at(-1) ?? {};
+    const shown = await run(['dead-letters', 'show', id.slice(0, 20), '--json'], { env: made.env });
+    expect(shown).toMatchObject({ code: 0 });
+    expect(shown.records()).toMatchObject([{ id }]);
+  });
+
   test('--since has what failed at that time, and --until does not', async () => {
     const made = await setup();
     const { env } = made;

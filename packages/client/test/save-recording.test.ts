@@ -200,6 +200,25 @@ describe('a connection that breaks', () => {
     });
   }
 
+  test.each([
+    ['shorter', 1_000],
+    ['longer', 900_000],
+  ])('before a recording that is %s now: the file has that one alone', async (_, length) => {
+    const now = Buffer.alloc(length, 'new');
+    let first = true;
+    const server = await startServer((_request, response) => {
+      const about = { 'content-type': 'audio/mpeg' };
+      if (first) {
+        response.writeHead(200, { ...about, 'content-length': content.length });
+        response.write(content.subarray(0, 300_000), () => response.destroy());
+      } else response.writeHead(200, { ...about, 'content-length': length }).end(now);
+      first = false;
+    });
+    expect(await save(server, {}, 1)).toEqual({ path, bytes: length });
+    expect((await readFile(path)).equals(now)).toBe(true);
+    await server.close();
+  });
+
   const part = (start: number, more: Record<string, string> = {}) => ({
     etag,
     'content-type': 'audio/mpeg',

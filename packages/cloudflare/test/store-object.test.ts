@@ -103,3 +103,34 @@ it('an alarm that may delete no more rows at once goes on a second later, and el
   expect(await alarmed()).toEqual([1, 60]);
   db.close();
 });
+
+it('sets an alarm again for what is stored after an alarm that left nothing', async () => {
+  const { clock, binding, at } = namespace();
+  const store = durableObjectStore(binding);
+  const { object, alarm, db } = at('call-webhooks');
+  const remember = (webhookId: string) =>
+    store.admit({
+      ...{ webhookId, token: webhookId, key: undefined, leaseMs: 1_000 },
+      replayUntil: Date.now() + clock.ahead + 1_000,
+    });
+  await remember('w-1');
+  expect(alarm.at).not.toBeNull();
+  clock.ahead = 600_000;
+  alarm.at = null; // as the platform does before it calls
+  await object.alarm();
+  expect(alarm.at).toBeNull();
+  await remember('w-2');
+  expect(alarm.at).not.toBeNull();
+  db.close();
+});
+
+it('keeps the id of a body that was dropped, and nothing of the body', async () => {
+  const { at } = namespace();
+  const { object, db } = at('call-webhooks');
+  await object.keepBody('job-1', 'of Ada', 600_000);
+  await object.keepBody('job-2', 'of Grace', 600_000);
+  object.dropBody('job-1');
+  expect([object.loadBody('job-1'), object.loadBody('job-2')]).toEqual(['', 'of Grace']);
+  expect(JSON.stringify(db.prepare('SELECT * FROM bodies').all())).not.toContain('Ada');
+  db.close();
+});

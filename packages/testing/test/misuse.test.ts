@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, jest } from '@jest/globals';
 import { type Clock, systemClock } from '@call-webhooks/client';
 import {
@@ -67,6 +68,17 @@ describe('misuse', () => {
       await expect(deliver(web, callCompleted(), { as: 'node' })).rejects.toEqual(
         fix('createNodeHandler'),
       );
+    });
+
+    it('a function that fails: the connection that it left open is closed', async () => {
+      const closed = new Promise((resolve) => {
+        const broken = (request: IncomingMessage, response: ServerResponse) => {
+          response.on('close', resolve);
+          return Promise.reject(new Error(`broken at ${String(request.url)}`));
+        };
+        void deliver(broken, callCompleted()).catch(() => undefined);
+      });
+      await expect(closed).resolves.toBeUndefined();
     });
 
     it('a path at which nothing is mounted', async () => {

@@ -59,6 +59,24 @@ describe('rules', () => {
       expect(server.requests).toHaveLength(1);
     });
 
+    test('a redirect whose target cannot be reached: the first server may have rotated', async () => {
+      const asked: string[] = [];
+      const refused = new TypeError('fetch failed', {
+        cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+      });
+      const fetch = (url: string) => {
+        asked.push(url);
+        return asked.length % 2 === 1
+          ? Promise.resolve(new Response(null, { status: 307, headers: { location: '/other' } }))
+          : Promise.reject(refused);
+      };
+      const error = await caught(
+        testClient(server.origin, { fetch }).rules.rotateSigningSecret('r', 'a'),
+      );
+      expect(error).toBeInstanceOf(UnconfirmedWriteError);
+      expect(asked).toHaveLength(2);
+    });
+
     test('the answer without a secret is on the error', async () => {
       server.answer = (_, to) => sendJson(to, { ok: true });
       const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));

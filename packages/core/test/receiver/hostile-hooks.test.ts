@@ -30,6 +30,14 @@ describe('hostile hooks', () => {
   const reject = () => Promise.reject(new Error('no'));
   const on = { 'call:started': () => undefined };
 
+  it('a tenant that is named by a promise, which rejects, is answered 503 and ends no process', async () => {
+    const { receiver } = createTestReceiver({
+      ...{ tenant: reject as never, secret: () => undefined, on },
+    });
+    const answer = await receiver.receive(await delivery(STARTED));
+    expect([answer.status, answer.outcome.outcome]).toEqual([503, 'secret-unavailable']);
+  });
+
   describe('a store and a queue that return plain values instead of promises', () => {
     it('work like others', async () => {
       const seen = new Map<string, string>();

@@ -57,6 +57,20 @@ describe('what an outcome adds to the log', () => {
     expect(Object.values(durations).reduce((sum, count) => sum + count, 0)).toBe(3 + 5);
   });
 
+  it('keep the time of the last one when the clock of the process is set back', async () => {
+    const { store, batches } = loggedStore();
+    const clock = { now: NOW };
+    const on = { 'call:started': () => undefined };
+    const { send } = createTestReceiver({ store, on, now: () => clock.now });
+    await send(started('c1'));
+    clock.now = NOW - 60_000;
+    await send(started('c2'));
+    await pass();
+    expect(batches.map(({ marks }) => marks)).toEqual([
+      { [`ack//call:started/${SECRET_ID}`]: NOW },
+    ]);
+  });
+
   it('count an event whose handler ended after its deadline as one that arrived, once', async () => {
     const work = deferred();
     const on = { 'call:started': () => work.promise };

@@ -194,6 +194,35 @@ describe('dead letters of tenants', () => {
     expect((await status({ store })).attention).toEqual([]);
   });
 
+  it('are told of a queue for as long as the log has them, since its store knows the events as handled', async () => {
+    const store = memoryStore({ now: () => NOW });
+    const [dead, redriven] = [
+      { ...letter('', 30), source: 'queue' as const },
+      { ...letter('', 20), source: 'webhook' as const },
+    ];
+    const ofQueue = counterName('outcome', 'queue', 'dead-lettered', 'call:completed');
+    await store.log?.append({
+      ...{ id: 'batch', rows: [], failures: [dead, redriven], marks: {} },
+      counts: {
+        minutes: { [NOW / MINUTE - 30]: { [ofQueue]: 1 }, [NOW / MINUTE - 20]: { [name]: 1 } },
+      },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: NOW - DAY, at: NOW, inFlight: 0 },
+    });
+    for (const { key = '' } of [dead, redriven]) {
+      await store.admit({ key, token: key, webhookId: key, replayUntil: NOW, leaseMs: 60_000 });
+      await store.complete(key, key);
+    }
+    expect((await status({ store })).attention).toMatchObject([
+      { kind: 'failing', count: 1, since: NOW - 30 * MINUTE },
+    ]);
+  });
+
+  it('are counted by a process whose clock is a minute ahead', async () => {
+    const counts = { minutes: { [NOW / MINUTE + 1]: { [name]: 1 } } };
+    const { attention } = await status({ store: await storeWith({ counts }) });
+    expect(attention).toMatchObject([{ kind: 'failing', count: 1 }]);
+  });
+
   it('are counted exactly without tenants, also those whose rows are gone', async () => {
     const counts = { minutes: { [NOW / MINUTE - 30]: { [name]: 700 } } };
     const { attention } = await status({ store: await storeWith({ counts }) });
