@@ -3,7 +3,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { createClient } from '@call-webhooks/client';
 import { serveLocally, waitFor } from '@call-webhooks/contract-tests';
-import { status } from '@call-webhooks/recovery';
+import { status, type StatusStore } from '@call-webhooks/recovery';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import { STARTED_AT, type testResources } from '../test-resources.ts';
@@ -48,22 +48,48 @@ export interface Sender {
   rotate(eventName: string): void;
 }
 
-/**
- * The service, a proxy, and two machines that share a store. All have the same clock, which the test moves.
- * @param tenants their names; one that is empty without tenants
- */
+/** The store of the machines. */
+export interface Engine {
+  readonly store: StatusStore;
+  /** The program of a machine, and what it has to know of the store. */
+  readonly program: string;
+  readonly input: object;
+  /** Sets the clock of a server; milliseconds since the epoch. */
+  setClock?(now: number): Promise<unknown>;
+}
+
+async function sqliteEngine(own: Resources, now: () => number): Promise<Engine> {
+  const database = join(await own.folder(), 'calls.db');
+  const store = sqliteStore(own.add(new Database(database)), { now });
+  return { store, program: 'machine.ts', input: { database } };
+}
+
+interface ServiceOptions {
+  /** Their names; one that is empty without tenants. */
+  readonly tenants?: string[];
+  readonly hasDeadLetters?: boolean;
+  /** A file of SQLite by default. */
+  readonly engine?: (now: () => number) => Promise<Engine>;
+}
+
+/** The service, a proxy, and two machines that share a store. All have the same clock, which the test moves. */
 export async function startService(
   own: Resources,
-  { tenants = [''], hasDeadLetters = false }: { tenants?: string[]; hasDeadLetters?: boolean } = {},
+  {
+    tenants = [''],
+    hasDeadLetters = false,
+    engine = (now) => sqliteEngine(own, now),
+  }: ServiceOptions = {},
 ) {
-  const folder = await own.folder();
-  const paths = { database: join(folder, 'calls.db'), outside: join(folder, 'outside.json') };
+  const file = join(await own.folder(), 'outside.json');
   const outside: Outside = { now: STARTED_AT, isCrmDown: false };
-  const tell = () => {
-    writeFileSync(`${paths.outside}.new`, JSON.stringify(outside));
-    renameSync(`${paths.outside}.new`, paths.outside); // in one step: a machine may read it now
+  const { store, program, setClock, ...given } = await engine(() => outside.now);
+  const tell = async () => {
+    writeFileSync(`${file}.new`, JSON.stringify(outside));
+    renameSync(`${file}.new`, file); // in one step: a machine may read it now
+    await setClock?.(outside.now);
   };
-  tell();
+  await tell();
   const lines: Line[] = [];
   const gone = new Set<string>();
   const ports: number[] = [];
@@ -94,14 +120,14 @@ export async function startService(
       rotate: (name) => void simulator.secrets.rotate(ruleOf(name)?.actions[0]?._id ?? ''),
     });
   }
-  const input = { ...paths, secrets, hasDeadLetters };
+  const input = { ...given.input, outside: file, secrets, hasDeadLetters };
   for (let machine = 0; machine < 2; machine++)
-    ports.push(await startMachine(own, 'machine.ts', input, lines));
+    ports.push(await startMachine(own, program, input, lines));
 
-  const db = own.add(new Database(paths.database));
-  const store = sqliteStore(db, { now: () => outside.now });
   return {
     store,
+    /** Where the machines listen. */
+    origins: ports.map((port) => `http://127.0.0.1:${String(port)}`),
     lines,
     outside,
     /** What the proxy answers with 404. */
@@ -116,7 +142,7 @@ export async function startService(
     async pass(minutes: number, each?: () => Promise<boolean>): Promise<number> {
       for (let minute = 1; minute <= minutes; minute++) {
         outside.now += MINUTE;
-        tell();
+        await tell();
         for (const { simulator } of senders.values()) {
           if (minute % 5 === 0) simulator.calls.place({ durationSeconds: 90, recorded: true });
           await simulator.clock.advance(MINUTE);
