@@ -32,7 +32,7 @@ function chosen<Name extends string>(names: readonly Name[], wanted: readonly st
 
 async function check(engine: EngineName, handlers: (typeof HANDLERS)[number]): Promise<void> {
   const since = performance.now();
-  const { violations, counts, folder } = await runHistory({
+  const { violations, counts, explanation } = await runHistory({
     ...{ engine, seed, keep, calls: Number(calls), faults: !values['no-faults'] },
     queued: handlers === 'queued',
     exactlyOnce: handlers === 'exactly-once',
@@ -42,8 +42,20 @@ async function check(engine: EngineName, handlers: (typeof HANDLERS)[number]): P
   for (const [what, count] of Object.entries(counts))
     console.log(`  ${String(count).padStart(6)} ${what}`);
   for (const violation of violations) console.error(`VIOLATION  ${violation}`);
-  if (keep) console.log(`  The journal is in ${folder}`);
+  if (explanation) console.error(shortened(explanation));
   if (violations.length > 0) process.exitCode = 1;
+}
+
+/** The whole of it is in the folder of the run. */
+const MOST_LINES = 2_000;
+
+function shortened(text: string): string {
+  const lines = text.split('\n');
+  const more = lines.length - MOST_LINES;
+  if (more <= 0) return text;
+  return [...lines.slice(0, MOST_LINES), `… and ${String(more)} more lines, in the folder`].join(
+    '\n',
+  );
 }
 
 const stores = chosen(ENGINES, values.store);

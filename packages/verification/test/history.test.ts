@@ -5,9 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { memoryStore, type Store } from '@call-webhooks/core';
 import { checkHistory } from '../src/history/check/check.ts';
+import { timelineOf } from '../src/history/explain.ts';
 import { usesCompleteIn } from '../src/history/effects.ts';
 import { Journal, readJournal, type JournalEntry, type RunEntry } from '../src/history/journal.ts';
 import { journaledStore } from '../src/history/journaled-store.ts';
+import { NOTICED_MS } from '../src/history/monitors.ts';
 
 // The check that scripts/history.ts runs. That it finds bugs is shown here, as a run under real faults
 // meets a bug only by chance.
@@ -209,6 +211,64 @@ test.each<[string, JournalEntry[], string]>([
   ],
 ])('finds %s', (_name, entries, violation) => {
   expect(violations(entries)).toContain(violation);
+});
+
+// A claim whose answer is late leaves less of its lease, and the fault has passed when the handler starts.
+const lateAnswer = [
+  { ...claimed(0), until: 950 } as JournalEntry,
+  run('begin', 955),
+  claimed(1_520, 2, 2),
+  run('begin', 1_525, 2, 2),
+  run('effect', 1_600, 2, 2),
+  ...[...settled(1_601, 2), run('effect', 1_610), ...settled(1_611, 1, 'complete', false)],
+  delivery(1_700),
+];
+const store = (at: number, until: number): JournalEntry => ({
+  ...{ kind: 'fault', fault: 'store', pid: 1, at, until },
+});
+
+test('a fault explains a lost lease from when the claim was sent', () => {
+  expect(violations([...lateAnswer, store(0, 950)])).toEqual([]);
+  expect(violations(lateAnswer)).toContain(
+    `${key}: attempts 1 and 2 both had their effect, and no fault explains it`,
+  );
+  expect(violations([...lateAnswer, store(-400, -1)])).not.toEqual([]);
+});
+
+test('a process that ends by itself is a violation, with what it wrote to stderr', () => {
+  const exit = { kind: 'exit', at: 30, pid: 7, program: 'worker', end: 'code 1' } as const;
+  expect(violations([...fine, { ...exit, stderr: 'Error: a bug' }])).toEqual([
+    'the worker 7 ended by itself (code 1): Error: a bug',
+  ]);
+});
+
+test('a timeline has the entries of the event, and the faults that affected it', () => {
+  const other = { ...run('begin', 6), key: 'call-2:call:completed' } as JournalEntry;
+  const faults = [fault('kill', 8, 9), fault('kill', 8, 9, 7), fault('server', 15, 18)];
+  const later = (entry: JournalEntry): JournalEntry => ({
+    ...{ ...entry, at: entry.at + 1_000 },
+    ...('until' in entry && { until: entry.until + 1_000 }),
+  });
+  const journal = [...fine, other, ...faults].map(later);
+  const lines = timelineOf(`${key} was acknowledged and has no effect`, journal);
+  expect(lines.map((line) => line.split('  ')[1])).toEqual([
+    ...['delivery', 'claimed', 'begin', 'fault', 'effect', 'settling', 'settled', 'fault'],
+  ]);
+  expect(lines.join('\n')).toContain('fault kill  pid 1');
+  expect(timelineOf('the worker 7 ended by itself', journal)).toEqual([]);
+});
+
+test('a store call without an answer is journaled before its process may be killed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  try {
+    const path = join(folder, 'journal');
+    const hanging = { ...memoryStore(), extend: () => new Promise<boolean>(() => undefined) };
+    void journaledStore(hanging, new Journal(path)).extend(key, 'first', 1_000);
+    await delay(NOTICED_MS + 50);
+    expect(readJournal(path)).toMatchObject([{ kind: 'fault', fault: 'store', pid: process.pid }]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 /** Ignores tokens: every call applies to the lease of whoever holds it now. */

@@ -15,7 +15,8 @@ export type JournalEntry =
   | RenewalEntry
   | SettlingEntry
   | SettledEntry
-  | FaultEntry;
+  | FaultEntry
+  | ExitEntry;
 
 interface Moment {
   at: number;
@@ -83,14 +84,26 @@ export interface SettledEntry extends Span, OfLease {
 
 /**
  * Something went wrong. `kill`, `freeze` and `server` are injected. `stall` (a process got no CPU
- * time) and `store` (a store call was slow or failed) are noticed by the process itself, `slow` (a
- * write of the engine took long, or its file was locked) by a probe.
+ * time) and `store` (a store call was slow, failed, or has had no answer yet) are noticed by the process
+ * itself, `slow` (a write of the engine took long, or its file was locked) and `clock` (the wall clock,
+ * by which servers count leases, was set) by a probe.
  */
 export interface FaultEntry extends Span {
   kind: 'fault';
-  fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store' | 'slow';
+  fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store' | 'slow' | 'clock';
   /** The affected process. A fault without one affects all. */
   pid?: number;
+}
+
+/** A receiver or a worker ended, and nobody had killed it. */
+export interface ExitEntry extends Moment {
+  kind: 'exit';
+  pid: number;
+  program: string;
+  /** Its exit code or its signal. */
+  end: string;
+  /** The end of what it had written to stderr. */
+  stderr: string;
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { Store } from '@call-webhooks/core';
 import type { Claim, DoneMark } from '@call-webhooks/core/stores';
 import { monotonicMs, type Journal } from './journal.ts';
-
-/** Close to the receiver's limit of 1 s, after which it treats the call as failed. */
-const SLOW_MS = 700;
+import { NOTICED_MS } from './monitors.ts';
 
 /** Journals the leases that a store grants and takes back, as its caller sees them. */
 export function journaledStore(store: Store, journal: Journal): Store {
@@ -13,15 +11,18 @@ export function journaledStore(store: Store, journal: Journal): Store {
     call: () => Promise<T>,
   ): Promise<{ result: T; at: number; until: number }> {
     const at = monotonicMs();
+    const notice = () =>
+      journal.write({ kind: 'fault', fault: 'store', pid, at, until: monotonicMs() });
+    // Before the answer as well: this process may be killed while it waits.
+    const timer = setTimeout(notice, NOTICED_MS);
     let failed = true;
     try {
       const result = await call();
       failed = false;
       return { result, at, until: monotonicMs() };
     } finally {
-      const until = monotonicMs();
-      if (failed || until - at > SLOW_MS)
-        journal.write({ kind: 'fault', fault: 'store', pid, at, until });
+      clearTimeout(timer);
+      if (failed || monotonicMs() - at > NOTICED_MS) notice();
     }
   }
 

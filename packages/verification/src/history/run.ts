@@ -1,28 +1,31 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { freePort } from '@call-webhooks/contract-tests/servers/free-port';
 import { startBalancer } from './balancer.ts';
 import { checkHistory, type HistoryReport } from './check/check.ts';
-import type { EngineName } from './engines/engine.ts';
+import type { EngineName, EngineState } from './engines/engine.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { startServer } from './engines/servers.ts';
+import { keyOf, timelineOf } from './explain.ts';
 import { injectFaults } from './faults.ts';
-import { Journal, monotonicMs, readJournal } from './journal.ts';
+import { Journal, readJournal } from './journal.ts';
 import { ManagedProcess, startService } from './managed-process.ts';
 import { probeEngine } from './monitors.ts';
 import { Operator } from './operator.ts';
+import { settle } from './settle.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
 /** About two faults in the second in which six calls are placed. */
 const CALLS_PER_FAULT = 3;
-/** After this long without any activity a run is over: longer than leases, back-off and timeouts. */
-const QUIET_MS = 20_000;
-/** The same for the service: on a busy machine the receivers may take as long to start again. */
+/** After this long without an acknowledgement the service gives up: on a busy machine the receivers may take as long to start again. */
 const SERVICE_QUIET_MS = 90_000;
+/** How long the engine may take to say what it has; milliseconds. */
+const STATE_WITHIN_MS = 5_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface HistoryOptions {
@@ -34,14 +37,14 @@ export interface HistoryOptions {
   /** How many calls are placed, six in a second; faults are injected meanwhile. */
   calls: number;
   faults: boolean;
-  /** Keep the journal. */
+  /** Keep the journal of a run without violations as well. */
   keep: boolean;
 }
 
 /** Runs real processes and a real server under faults, and checks the journal of the run. */
 export async function runHistory(
   options: HistoryOptions,
-): Promise<HistoryReport & { folder: string }> {
+): Promise<HistoryReport & { folder: string; explanation: string }> {
   const { engine, queued, exactlyOnce, seed, calls, faults, keep } = options;
   const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-history-'));
   const path = join(folder, 'journal');
@@ -51,6 +54,7 @@ export async function runHistory(
   const balancer = await startBalancer(ports);
   const processes: ManagedProcess[] = [];
   const cleanUp: (() => void)[] = [() => balancer.close()];
+  let isKept = true; // whatever fails, the journal tells
   // The processes end with this one, a server would not.
   const abort = () => void server.remove().finally(() => process.exit(1));
   for (const signal of SIGNALS) process.once(signal, abort);
@@ -104,34 +108,56 @@ export async function runHistory(
       await operator.stop();
       await writeFile(fixedFile, '');
       // The jobs may still have to run, and one that runs may die once more.
-      for (let isOver = false; !isOver;) {
-        isOver = (await check()).violations.length === 0 || (await isQuiet(path));
-        if ((await operator.retryAll()) > 0) isOver = false;
-        if (!isOver) await delay(1_000);
-      }
+      await settle({
+        isSound: async () => (await check()).violations.length === 0,
+        retryDead: () => operator.retryAll(),
+        activity: () => readJournal(path).filter(({ kind }) => kind !== 'fault').length,
+        beats: () => processes.map(({ isGone, beats }) => (isGone ? undefined : beats)),
+      });
     }
     if (exactlyOnce) {
       // What is still running could commit after the check.
       await Promise.all(processes.map((started) => started.kill()));
       await delay(500);
     }
-    return { ...(await check()), folder };
+    const report = await check();
+    if (report.violations.length === 0) isKept = keep;
+    const explanation = await explain(report.violations, path, await opened.state(server.url));
+    if (isKept) await writeFile(join(folder, 'violations'), explanation);
+    return { ...report, folder, explanation };
   } finally {
     for (const step of cleanUp) step();
     await Promise.all(processes.map((started) => started.kill()));
     await server.remove();
     for (const signal of SIGNALS) process.off(signal, abort);
-    if (!keep) await rm(folder, { recursive: true, force: true });
+    if (!isKept) await rm(folder, { recursive: true, force: true });
+    else console.log(`The journal is in ${folder}`);
   }
 }
 
-/** Whether nothing is written for `QUIET_MS`. Resolves at once when something is. */
-async function isQuiet(path: string): Promise<boolean> {
-  const { size } = await stat(path);
-  const from = monotonicMs();
-  while (monotonicMs() - from < QUIET_MS) {
-    await delay(1_000);
-    if ((await stat(path)).size > size) return false;
+/** For each violation the journal of its event, and what the engine has of it now. */
+async function explain(
+  violations: readonly string[],
+  path: string,
+  state: EngineState,
+): Promise<string> {
+  if (violations.length === 0) return '';
+  const show = async (what: string, ask: () => Promise<unknown>) => {
+    const answer = await Promise.race([
+      ask().catch((error: unknown) => String(error)),
+      delay(STATE_WITHIN_MS, 'no answer', { ref: false }),
+    ]);
+    return `  ${what}: ${inspect(answer, { depth: 4, breakLength: 200 })}`;
+  };
+  const journal = readJournal(path);
+  const lines: string[] = [];
+  if (state.stats)
+    lines.push(await show('jobs of the queue', () => state.stats?.() ?? Promise.resolve()));
+  for (const violation of violations) {
+    lines.push(violation);
+    lines.push(...timelineOf(violation, journal).map((line) => `    ${line}`));
+    const key = keyOf(violation, journal);
+    if (key !== undefined) lines.push(await show('rows now', () => state.rows(key)));
   }
-  return true;
+  return `${lines.join('\n')}\n`;
 }

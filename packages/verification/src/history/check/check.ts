@@ -41,6 +41,7 @@ export function checkHistory(
       ...checkRetried(entries),
       ...runs.violations,
       ...(exactlyOnce?.violations ?? []),
+      ...checkExits(entries),
     ],
     counts: {
       events: events.size,
@@ -104,6 +105,16 @@ function checkRetried(entries: readonly JournalEntry[]): string[] {
     .filter((key) => !effects.has(key))
     .map((key) => `${key} was retried by hand and has no effect`);
 }
+
+/** A receiver or a worker ends only when it is killed, whatever happens to its server. */
+const checkExits = (entries: readonly JournalEntry[]): string[] =>
+  entries.flatMap((entry) =>
+    entry.kind === 'exit'
+      ? [
+          `the ${entry.program} ${String(entry.pid)} ended by itself (${entry.end}): ${entry.stderr}`,
+        ]
+      : [],
+  );
 
 /**
  * An event whose handler uses `completeIn` has its effect once at most, whatever happened. How often the

@@ -1,4 +1,10 @@
-import { groupByKey, type FaultEntry, type JournalEntry, type RunEntry } from '../journal.ts';
+import {
+  groupByKey,
+  type ClaimEntry,
+  type FaultEntry,
+  type JournalEntry,
+  type RunEntry,
+} from '../journal.ts';
 
 /** One run of a handler. `until` is Infinity when it was cut off. */
 interface HandlerRun {
@@ -7,6 +13,8 @@ interface HandlerRun {
   pid: number;
   at: number;
   until: number;
+  /** When its lease, or its job, may have been taken. */
+  takenAt: number;
   end: 'effect' | 'failed' | 'none';
 }
 
@@ -32,7 +40,7 @@ export function checkRuns(
   const faults = entries.filter((entry) => entry.kind === 'fault');
   const violations: string[] = [];
   const explained: Explanations = {};
-  for (const [key, runs] of groupByKey(handlerRuns(entries))) {
+  for (const [key, runs] of groupByKey(handlerRuns(entries, takenBefore))) {
     runs.sort((a, b) => a.attempt - b.attempt);
     for (const [index, run] of runs.entries())
       for (const later of runs.slice(index + 1)) {
@@ -44,7 +52,7 @@ export function checkRuns(
         // The later run has the higher number, unless its process stood still in between.
         const reversed = later.at < run.at;
         if (!twice && !concurrent && !reversed) continue;
-        const cause = explanationOf(run, later, takenBefore, faults);
+        const cause = explanationOf(run, later, faults);
         if (cause === undefined) {
           const what = twice
             ? 'both had their effect'
@@ -59,19 +67,23 @@ export function checkRuns(
 }
 
 /** A run is identified by process, event and attempt. */
-function handlerRuns(entries: readonly JournalEntry[]): HandlerRun[] {
+function handlerRuns(entries: readonly JournalEntry[], takenBefore: number): HandlerRun[] {
   const runs: HandlerRun[] = [];
+  /** When the claims of the runs were sent. */
+  const claimedAt = new Map<string, number>();
   const newJobs = new Map<string, number>();
   const open = new Map<string, HandlerRun>();
-  const sameRun = ({ pid, key, attempt }: RunEntry) => `${pid} ${attempt} ${key}`;
+  const sameRun = ({ pid, key, attempt }: RunEntry | ClaimEntry) => `${pid} ${attempt} ${key}`;
   for (const entry of entries) {
     if (entry.kind === 'retried' && entry.asNewJob)
       newJobs.set(entry.key, (newJobs.get(entry.key) ?? 0) + 1);
+    else if (entry.kind === 'claimed') claimedAt.set(sameRun(entry), entry.at);
     else if (entry.kind === 'begin') {
       const { key, pid, at } = entry;
       // A new job counts its attempts from 1 again.
       const attempt = entry.attempt + (newJobs.get(key) ?? 0) * ATTEMPTS_PER_JOB;
-      const run: HandlerRun = { key, attempt, pid, at, until: Infinity, end: 'none' };
+      const takenAt = Math.min(at - takenBefore, claimedAt.get(sameRun(entry)) ?? Infinity);
+      const run: HandlerRun = { key, attempt, pid, at, takenAt, until: Infinity, end: 'none' };
       open.set(sameRun(entry), run);
       runs.push(run);
     } else if (entry.kind === 'effect' || entry.kind === 'failed') {
@@ -94,16 +106,15 @@ function endOf(run: HandlerRun, faults: readonly FaultEntry[]): number {
 }
 
 /**
- * The first fault that affected the earlier run, or the server, between the starts of the two.
- * Injected faults come first.
+ * The first fault that affected the earlier run, or the server, from when the earlier one was taken to the
+ * start of the later one. Injected faults come first.
  */
 function explanationOf(
   run: HandlerRun,
   later: HandlerRun,
-  takenBefore: number,
   faults: readonly FaultEntry[],
 ): FaultEntry['fault'] | undefined {
-  const from = Math.min(run.at, later.at) - takenBefore;
+  const from = Math.min(run.takenAt, later.takenAt);
   const to = Math.max(run.at, later.at);
   const candidates = faults
     .filter(({ pid }) => pid === undefined || pid === run.pid)
@@ -113,4 +124,4 @@ function explanationOf(
 }
 
 /** A frozen process reports a stall as well. */
-const isInjected = ({ fault }: FaultEntry) => !['stall', 'store', 'slow'].includes(fault);
+const isInjected = ({ fault }: FaultEntry) => !['stall', 'store', 'slow', 'clock'].includes(fault);

@@ -25,12 +25,21 @@ export interface DeadJobs {
   retryAll(onRetry: (key: string) => void): Promise<number>;
 }
 
+/** What the engine has, for somebody who looks for the cause of a violation. */
+export interface EngineState {
+  /** How many jobs are in each state; absent without a queue. */
+  stats?(): Promise<unknown>;
+  /** The rows of the event, and those of its jobs without their bodies. */
+  rows(key: string): Promise<unknown[]>;
+}
+
 /** What a receiver or a worker needs, opened in its own process. */
 export interface Engine {
   store(url: string): Promise<Store>;
   queue(url: string): Promise<Queue>;
   deadJobs(url: string): Promise<DeadJobs>;
   startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
+  state(url: string): Promise<EngineState>;
   /** A table in the store's database. Absent: it has no transactions. */
   effects?(url: string): Promise<EffectTable>;
 }

@@ -15,6 +15,19 @@ export const mysql: Engine = {
   queue: noQueue,
   deadJobs: noQueue,
   startWorker: noQueue,
+  state(uri) {
+    const pool = createPool({ uri, connectTimeout: 1_000 });
+    return Promise.resolve({
+      async rows(key) {
+        const [rows] = await pool.query<RowDataPacket[]>(
+          `SELECT CONVERT(token USING utf8mb4) AS token, attempt, state, lease_until, keep_until
+           FROM call_webhooks_events WHERE event_key = ?`,
+          [Buffer.from(key)],
+        );
+        return rows;
+      },
+    });
+  },
   effects: mysqlEffects,
 };
 

@@ -52,6 +52,29 @@ export const postgres: Engine = {
     // pg-boss does this by itself every few minutes only.
     setInterval(() => void boss.expire().catch(nothing), EXPIRE_EVERY_MS);
   },
+  state(url) {
+    const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', nothing);
+    const rows = async (sql: string, ...values: unknown[]) =>
+      (await pool.query<{ row: unknown }>(sql, values)).rows.map(({ row }) => row);
+    return Promise.resolve({
+      stats: () =>
+        rows(
+          `SELECT json_build_object('queue', name, 'state', state, 'jobs', count(*)) AS row
+           FROM pgboss.job GROUP BY name, state`,
+        ),
+      rows: async (key) => [
+        ...(await rows(
+          `SELECT to_jsonb(job) - 'data' AS row FROM pgboss.job WHERE data ->> 'key' = $1`,
+          key,
+        ).catch(() => [])), // pg-boss is not there without a queue
+        ...(await rows(
+          'SELECT to_jsonb(event) AS row FROM call_webhooks.events event WHERE key = $1',
+          key,
+        )),
+      ],
+    });
+  },
   effects: postgresEffects,
 };
 

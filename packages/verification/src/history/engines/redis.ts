@@ -30,6 +30,30 @@ export const redis: Engine = {
       },
     });
   },
+  state(url) {
+    const queue = openQueue(url);
+    const client = new Redis(url);
+    client.on('error', nothing);
+    return Promise.resolve({
+      stats: () => queue.getJobCounts(),
+      async rows(key) {
+        const jobs = (await queue.getJobs()).filter(
+          ({ data }) => (data as QueuedDelivery).key === key,
+        );
+        const found = await client.keys(`*${key}*`);
+        return [
+          ...jobs.map((job) => ({ ...(job.asJSON() as object), data: undefined })),
+          ...(await Promise.all(
+            found.map(async (name) => ({
+              name,
+              value: await client.hgetall(name).catch(() => client.get(name)),
+              expiresInMs: await client.pttl(name),
+            })),
+          )),
+        ];
+      },
+    });
+  },
   startWorker(url, handlers) {
     createBullmqWorker({
       Worker,

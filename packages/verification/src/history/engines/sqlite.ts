@@ -37,6 +37,19 @@ export const sqlite: Engine = {
     });
     return Promise.resolve();
   },
+  state(file) {
+    const db = new Database(file);
+    const queue = sqliteQueue(db);
+    const jobs = db.prepare(
+      `SELECT id, state, due_at, token, attempt, crashes, is_last_run, abandon_reason, error, failures
+       FROM call_webhooks_jobs WHERE event = 'event ' || ?`,
+    );
+    const events = db.prepare('SELECT * FROM call_webhooks_events WHERE key = ?');
+    return Promise.resolve({
+      stats: async () => ({ ...(await queue.stats()), now: Date.now() }),
+      rows: (key) => Promise.resolve([...jobs.all(key), ...events.all(key)]),
+    });
+  },
   effects: sqliteEffects,
 };
 
