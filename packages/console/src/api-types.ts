@@ -57,7 +57,7 @@ export interface Overview {
     /** 156 points of ten minutes: 26 hours. */
     day: Period;
     processes: ProcessSeen[];
-    /** The versions of the app that ran in the last 50 hours, the newest first. Empty without `version`. */
+    /** The versions of the app that ran in the last 50 hours, newest first. Empty without `version`. */
     versions: AppVersion[];
     secrets: SecretUse[];
     /** Rows that were not kept, since more than 50 a second ended. The counts have them. */
@@ -141,7 +141,7 @@ export interface Period {
   step: number;
   /** Of deliveries by webhook. */
   points: (Record<Result, number> & { at: number })[];
-  /** Each source apart. Sources that nothing came from are absent. */
+  /** Each source separately. Sources without deliveries are absent. */
   sources: Partial<Record<DeliverySource, SourceCounts>>;
   /** Handlers that ended after the deadline of their delivery. */
   late: number;
@@ -247,7 +247,7 @@ export interface DeliveryDetail {
 export interface CallTimeline {
   callId: string;
   tenant: string | null;
-  /** The three events of the service in their order, and then all others that came. */
+  /** The three events of the service in their order, and then all others that arrived. */
   events: CallEvent[];
 }
 

@@ -30,7 +30,7 @@ export async function runErasure(
       deadLetters: desk.chosen(selection),
       store: receiver.store,
       forgetKeys: task.forgetKeys,
-      by: task.by ?? 'somebody',
+      by: task.by ?? 'an operator',
       // Its line says how many and where, when it has ended.
       ...{ clock, logger: auditLogger(logger), signal },
       onRetry: countRetries(task, logger),

@@ -62,7 +62,7 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
     const { by, cause, letterId } = action;
     const which = cause === undefined ? '' : ` with the cause “${cause}”`;
     const done = letterId === undefined && action.action === 'remove' ? MANY : DONE[action.action];
-    logDone(logger, action, `${by ?? 'somebody'} ${done}${which}`);
+    logDone(logger, action, `${by ?? 'an operator'} ${done}${which}`);
     if (onAction) callHook(onAction, { ...action });
   });
   const refusals = new RefusalLog(logger);

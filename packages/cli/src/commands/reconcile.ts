@@ -48,7 +48,7 @@ interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOpt
   readonly concurrency: number;
 }
 
-/** `reconcile`: sends the events that never came. */
+/** `reconcile`: sends the events that never arrived. */
 export function reconcileCommand(app: App, base: Command): Command {
   const command = base
     .requiredOption(

@@ -148,7 +148,7 @@ const LetterFacts = ({ letter }: LetterProps) => (
       ['Key', letter.key],
       ['Webhook id', letter.webhookId],
       ['Attempts', String(letter.attempts)],
-      ['Source', SOURCES[letter.source][1]],
+      ['Source', SOURCES[letter.source][2]],
       ['Redrive', letter.claimedUntil !== undefined && 'A redrive is running this dead letter.'],
       ['Id', letter.id],
     ]}

@@ -78,7 +78,7 @@ export function LettersTable({
               },
             ]
           : []),
-        { name: 'Failed last', cell: ({ failedAt }) => <When at={failedAt} /> },
+        { name: 'Last failed', cell: ({ failedAt }) => <When at={failedAt} /> },
         {
           name: 'Event',
           cell: ({ id, eventName, claimedUntil }) => (

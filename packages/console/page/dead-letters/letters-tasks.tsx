@@ -281,7 +281,7 @@ function paceText({ total, countedAt, savedAt }: LettersTask, ended: number): st
   const rate = ended / seconds;
   const pace =
     rate >= 1
-      ? `${count(Math.round(rate))} a second`
-      : `${count(Math.max(1, Math.round(rate * 60)))} a minute`;
+      ? `${count(Math.round(rate))} per second`
+      : `${count(Math.max(1, Math.round(rate * 60)))} per minute`;
   return `${pace}, about ${duration(((total - ended) / rate) * 1_000)} left`;
 }

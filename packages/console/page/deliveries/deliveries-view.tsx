@@ -209,7 +209,7 @@ const Deliveries = ({ page, selected }: DeliveriesProps) => (
         ? [{ name: 'Tenant', cell: ({ tenant }: DeliveryRow) => tenant ?? <None /> }]
         : []),
       { name: 'Call', cell: (row) => <CallLink {...row} /> },
-      { name: 'From', minor: true, cell: ({ source }) => SOURCES[source][1] },
+      { name: 'Source', minor: true, cell: ({ source }) => SOURCES[source][2] },
       { name: 'Attempt', align: 'end', minor: true, cell: ({ attempt }) => attempt ?? <None /> },
       { name: 'Took', align: 'end', minor: true, cell: ({ durationMs }) => duration(durationMs) },
     ]}

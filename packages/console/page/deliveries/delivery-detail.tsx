@@ -85,7 +85,7 @@ function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
           ['Key', delivery.key],
           ['Webhook id', delivery.webhookId],
           ['Attempt', attempt === undefined ? undefined : attemptText(attempt, attemptsLeft)],
-          ['Source', SOURCES[delivery.source][1]],
+          ['Source', SOURCES[delivery.source][2]],
           ['Took', duration(delivery.durationMs)],
           ['Handler', time(delivery.handlerMs)],
           ['Lag', time(delivery.lagMs)],

@@ -22,11 +22,13 @@ export const RESULTS: Readonly<Record<Result, readonly [text: string, tone: Tone
 type Source = DeliveryRow['source'];
 
 /** In the order in which they are told. */
-export const SOURCES: Readonly<Record<Source, readonly [name: string, from: string]>> = {
-  webhook: ['Webhook deliveries', 'a webhook'],
-  queue: ['Queued runs', 'the queue'],
-  redrive: ['Redrives', 'a redrive'],
-  reconcile: ['Reconcile runs', 'a reconcile run'],
+export const SOURCES: Readonly<
+  Record<Source, readonly [name: string, from: string, label: string]>
+> = {
+  webhook: ['Webhook deliveries', 'a webhook', 'Webhook'],
+  queue: ['Queued runs', 'the queue', 'Queue'],
+  redrive: ['Redrives', 'a redrive', 'Redrive'],
+  reconcile: ['Reconcile runs', 'a reconcile run', 'Reconcile run'],
 };
 
 /** What happens after a failure. Only webhooks are sent by the service. */
@@ -58,13 +60,13 @@ export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
 export const EVENT_STATES: Readonly<
   Record<string, readonly [text: string, tone: Tone, meaning: string]>
 > = {
-  handled: ['Handled', 'good', 'The event is done.'],
+  handled: ['Handled', 'good', 'The event has been handled.'],
   running: ['Running', 'info', 'A handler is running now.'],
   failed: ['Failing', 'bad', 'Its last attempt failed.'],
   'dead-lettered': [
     'Dead letter',
     'bad',
-    'Its last attempt failed, and its dead letter waits to be redriven.',
+    'Its last attempt failed, and its dead letter is waiting to be redriven.',
   ],
   'letter-gone': [
     'No dead letter',
@@ -74,12 +76,12 @@ export const EVENT_STATES: Readonly<
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
   ignored: ['Ignored', 'muted', 'The event arrived, but no handler is registered for it.'],
   none: [
-    'Nothing known',
+    'Not seen',
     'muted',
     'No process has seen this event, or the store no longer remembers it.',
   ],
   unknown: [
-    'Not known',
+    'Unknown',
     'muted',
     'Choose a tenant: the store looks up events per tenant. A store without peek() cannot look them up.',
   ],

@@ -47,7 +47,7 @@ export function Tiles({ period, range }: PeriodProps) {
   return (
     <dl class="tiles" aria-label={`Webhook deliveries of ${PERIODS[range]}`}>
       <Tile name="Webhook deliveries" value={count(total)}>
-        {rate(period)} a minute
+        {rate(period)} per minute
       </Tile>
       {tile('handled')}
       {tile('duplicate')}
@@ -122,7 +122,7 @@ export function Chart({ period: { points, step }, range, versions }: ChartProps)
   };
   return (
     <BarChart
-      label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
+      label={`Webhook deliveries ${range === 'hour' ? 'per minute' : 'per ten minutes'}`}
       places={points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)))}
       marks={marksOf(versions, points, step)}
       onChoose={show}

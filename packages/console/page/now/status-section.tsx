@@ -39,7 +39,7 @@ export function StatusSection({ status }: { readonly status: StatusShown }) {
                 </a>
               </p>
               <p class="hint">
-                Since <Ago at={since} />
+                Began <Ago at={since} />
               </p>
             </li>
           ))}

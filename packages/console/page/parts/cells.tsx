@@ -142,7 +142,7 @@ interface ResultBadgeProps {
   readonly children?: ComponentChildren;
 }
 
-/** What a delivery came to, in colour and words. */
+/** What a delivery came to, in color and words. */
 export const ResultBadge = ({ result, children }: ResultBadgeProps) => {
   const [text, tone] = RESULTS[result];
   return (

@@ -78,7 +78,7 @@ describeInChromium('the console through a rotation, and with tenants', (chromium
         viewport: { width, height: 900 },
       });
       const call = page.locator('.call');
-      await call.getByText('its dead letter waits to be redriven').waitFor();
+      await call.getByText('its dead letter is waiting to be redriven').waitFor();
       await call.getByRole('link', { name: 'Open the dead letter' }).click();
       await page.getByRole('button', { name: 'Remove' }).first().click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -86,7 +86,7 @@ describeInChromium('the console through a rotation, and with tenants', (chromium
       await page.goto(`${receiver.url}?view=deliveries&call=call-1`);
       await call.getByText('No dead letter', { exact: true }).waitFor();
       await call.getByText('so it cannot be redriven').waitFor();
-      expect(await call.getByText('waits to be redriven').count()).toBe(0);
+      expect(await call.getByText('waiting to be redriven').count()).toBe(0);
       expect(await findings(page)).toEqual([[], false]);
     },
   );

@@ -48,14 +48,14 @@ describeInChromium('the console: now', (chromium) => {
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await page.locator('.health li', { hasText: 'Store' }).getByText('Up').waitFor();
     // The chart, as it is read out.
-    const chart = page.getByRole('table', { name: 'Webhook deliveries a minute' });
+    const chart = page.getByRole('table', { name: 'Webhook deliveries per minute' });
     await chart
       .getByRole('cell', { name: /^[1-3]$/ })
       .first()
       .waitFor();
 
     await page.getByLabel('Period').selectOption('Last 26 hours');
-    await page.getByRole('table', { name: 'Webhook deliveries in ten minutes' }).waitFor();
+    await page.getByRole('table', { name: 'Webhook deliveries per ten minutes' }).waitFor();
     await page.reload();
     await row('Outcomes', 'signature-mismatch').getByRole('link').click();
     await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
@@ -81,7 +81,7 @@ describeInChromium('the console: now', (chromium) => {
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await page.goto(`${receiver.url}?view=deliveries&call=call-a`);
-    await page.getByText('The event is done.').waitFor();
+    await page.getByText('The event has been handled.').waitFor();
     await page.getByText('keeps no outcome log').waitFor();
   });
 });
@@ -180,10 +180,10 @@ describeInChromium('the console: deliveries', (chromium) => {
     const event = (name: string) => call.locator('.call > li', { hasText: name });
     await event('call:started').getByText('Handled', { exact: true }).waitFor();
     await event('call:completed')
-      .getByText('Its last attempt failed, and its dead letter waits')
+      .getByText('Its last attempt failed, and its dead letter is waiting')
       .waitFor();
     await event('call:completed').getByText('The CRM refused').waitFor();
-    await event('call:recording-available').getByText('Nothing known').waitFor();
+    await event('call:recording-available').getByText('Not seen').waitFor();
     await shows(page, 2);
     await page.goto(`${receiver.url}?view=deliveries&call=call-z`);
     await event('call:completed').getByRole('link', { name: 'reconcile' }).click();
@@ -198,7 +198,7 @@ describeInChromium('the console: deliveries', (chromium) => {
       .first()
       .waitFor();
     await page.goBack();
-    await call.getByText('Nothing known').waitFor();
+    await call.getByText('Not seen').waitFor();
     await page.getByRole('button', { name: 'Close the call' }).click();
     await call.waitFor({ state: 'detached' });
   });
