@@ -115,7 +115,7 @@ describe('authorize', () => {
     const password = 'correct horse battery';
     expect(() => basicAuth({})).toThrow(WebhookError);
     expect(() => basicAuth({})).toThrow(/expected at least one name with its password/);
-    expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot have a colon/);
+    expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot contain a colon/);
     expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
   });
 

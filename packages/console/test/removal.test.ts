@@ -38,7 +38,7 @@ describe('api/remove', () => {
       ...{ cause: causes[0]?.text, counts: { removed: 1 } },
     });
     expect(logger.lines.at(-1)).toContain(
-      `started to remove dead letters of “${causes[0]?.text ?? ''}”`,
+      `started to remove dead letters with the cause “${causes[0]?.text ?? ''}”`,
     );
     expect(await remove({ all: true })).toMatchObject({ total: 2, counts: { removed: 2 } });
     expect(await left()).toEqual([]);
