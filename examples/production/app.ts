@@ -37,7 +37,7 @@ export function createApp(options: AppOptions) {
   });
   const app = express().disable('x-powered-by');
 
-  app.post('/hook', hook); // before any body parser: the signature covers the raw body
+  app.all('/hook', hook); // before any body parser: the signature covers the raw body
 
   // Liveness: the event loop runs. Readiness: a delivery would be accepted now.
   app.get('/health', (_request, response) => void response.json({ ok: true }));
