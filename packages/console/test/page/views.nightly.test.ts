@@ -186,7 +186,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     await event('call:recording-available').getByText('Not seen').waitFor();
     await shows(page, 2);
     await page.goto(`${receiver.url}?view=deliveries&call=call-z`);
-    await event('call:completed').getByRole('link', { name: 'reconcile' }).click();
+    await event('call:completed').getByRole('link', { name: 'a dry run' }).click();
     await page.getByRole('heading', { name: 'Reconcile', exact: true }).waitFor();
     await page.goBack();
     await page.goto(`${receiver.url}?view=deliveries&call=call-a`);
@@ -292,7 +292,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       old.tell({ broken: true });
       await page.getByRole('button', { name: 'Run 1 event …' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click();
-      await page.getByText('1 failed').waitFor();
+      await page.getByText('1 failed', { exact: true }).waitFor();
       const deliveries = await openConsole(chromium, old, '?view=deliveries');
       await deliveries.getByRole('link', { name: 'handler-failed' }).click();
       const detail = deliveries.getByRole('region', { name: 'Delivery' });
