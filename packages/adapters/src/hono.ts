@@ -29,7 +29,7 @@ export interface HonoHandler {
 }
 
 /**
- * Creates a Hono middleware that receives call webhooks at a path, also with strict routing. Give the
+ * Creates a Hono middleware that receives call webhooks at a path, even with strict routing. Pass the
  * whole path: a `basePath` is not added to it.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
@@ -57,8 +57,8 @@ export function callWebhooks<
 }
 
 /**
- * The request, with the bytes that Hono has kept if a middleware has read its body. What was read as a
- * form has others than the sent ones, and so has JSON in older versions.
+ * The request, with the bytes that Hono has kept if a middleware has read its body. A body that was
+ * read as a form does not have the bytes that were sent, and neither does JSON in older versions.
  */
 async function requestOf({ req: { raw, bodyCache } }: HonoContext): Promise<Request> {
   const { method, url, headers } = raw;

@@ -83,7 +83,7 @@ export function callWebhooks<
 }
 
 /**
- * Creates a Koa middleware that answers readiness probes: 200 if the receiver would accept a delivery
+ * Creates a Koa middleware for readiness probes: it returns 200 if the receiver would accept a delivery
  * now, and 503 otherwise. It answers every request that it gets, so mount it on a route.
  * @param receiver a receiver, or the middleware that has one
  * @throws WebhookError `invalid-options` if it is neither

@@ -28,7 +28,7 @@ export * from '@call-webhooks/core';
 
 /** What the HTTP triggers of Lambda have in common. */
 interface HttpEvent {
-  /** Any other value than a text gets the response 500 `body-already-parsed`. */
+  /** The body. A value other than a string is answered with 500 `body-already-parsed`. */
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
   readonly headers?: Values | null | undefined;
@@ -100,9 +100,9 @@ const docs = docsUrl('serverless.md#work-after-the-response');
  * Balancers and Netlify. It rejects an event of any other trigger with a `WebhookError` whose message
  * says what to do.
  *
- * Lambda freezes a function once it has responded. A handler that has not finished by `ackWithin` is
- * therefore waited for: its response, 503 `deadline`, is sent when the handler ends, or one second
- * before the function times out.
+ * Lambda freezes a function once it has responded. The function therefore waits for a handler that has
+ * not finished by `ackWithin`: the response, 503 `deadline`, is sent when the handler ends, or one
+ * second before the function times out.
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * export const handler = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
@@ -128,8 +128,9 @@ export function callWebhooks<
 }
 
 /**
- * Creates a Lambda function that answers readiness probes: 200 if the receiver would accept a delivery
- * now, and 503 otherwise. It takes the same events as the function of `callWebhooks`.
+ * Creates a Lambda function for readiness probes: it returns 200 if the receiver would accept a
+ * delivery now, and 503 otherwise. It accepts the same events as the function that `callWebhooks`
+ * creates.
  * @param receiver a receiver, or the function that has one
  * @throws WebhookError `invalid-options` if it is neither. The function rejects with one for an event
  *   of any other trigger.
@@ -178,7 +179,7 @@ function bodyOf({ body, isBase64Encoded }: HttpEvent): Uint8Array {
   const isBase64 = !/[^A-Za-z\d+/=]/.test(body);
   if (isBase64Encoded === true && !isBase64)
     throw alreadyParsed(
-      'event.isBase64Encoded is true, but event.body is no base64: something in front of the receiver decoded it. Call the receiver without it.',
+      'event.isBase64Encoded is true, but event.body is not base64: something in front of the receiver decoded it. Call the receiver without it.',
     );
   const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8');
   if (isBase64Encoded === true) return bytes;
@@ -247,7 +248,7 @@ function sourceOf(event: unknown): string | undefined {
   const { eventSource, EventSource, cf } = Object(record) as Record<string, unknown>;
   if (cf !== undefined) return 'Lambda@Edge';
   if (typeof method === 'string' && typeof headers === 'object')
-    return 'a server or of VPC Lattice, which this adapter does not know';
+    return 'a server or of VPC Lattice, which this adapter does not support';
   const name = eventSource ?? EventSource ?? source;
   return typeof name === 'string' && /^aws[:.][\w:.-]{1,60}$/.test(name) ? name : undefined;
 }
@@ -273,7 +274,7 @@ async function waitForLateWork(
   if (ended !== 'timeout') return;
   safeLogger(logger).warn(
     { docs },
-    "call-webhooks: A handler still runs, but the function's timeout is near. Lambda freezes it now, so it may never end. Its lease expires, and the service's retry runs the event again. Raise the function's timeout, or use a queue.",
+    "call-webhooks: a handler is still running, but the function's timeout is near. Lambda will now freeze it, so it may never finish. Its lease will expire, and the service's retry will run the event again. Raise the function's timeout, or use a queue.",
   );
 }
 
@@ -297,7 +298,7 @@ function timeoutWarning(
     warned = true;
     safeLogger(logger).warn(
       { ackWithin, remaining, docs },
-      `call-webhooks: The function's timeout leaves ${String(remaining)} ms, so a slow handler is killed before ackWithin (${String(ackWithin)} ms) is over. Set the timeout to at least a second more than ackWithin: 29 seconds are a good value.`,
+      `call-webhooks: the function's timeout leaves ${String(remaining)} ms, so a slow handler is killed before ackWithin (${String(ackWithin)} ms) is over. Set the timeout to at least one second more than ackWithin; 29 seconds is a good value.`,
     );
   };
 }

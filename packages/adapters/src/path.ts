@@ -8,15 +8,16 @@ export type CallWebhooksOptions<
   S extends Store = Store,
 > = ReceiverOptions<Extra, Custom, S> & {
   /**
-   * The whole path, for `app.use`: other requests go on to the next middleware. A trailing slash makes
-   * no difference. Without it, every request that gets here is for the receiver.
+   * The whole path, such as `'/hook'`, for use with `app.use`. Other requests are passed on to the next
+   * middleware. A trailing slash makes no difference. Without this option, every request that reaches
+   * the handler is for the receiver.
    */
   path?: string | undefined;
 };
 
 /**
- * Tells which requests of an app are for the receiver.
- * @throws WebhookError `invalid-options` for a path that no request has
+ * Returns a function that decides which requests of an app are for the receiver.
+ * @throws WebhookError `invalid-options` for a path that no request can have
  */
 export function pathFilter(path: string | undefined): (requested: string) => boolean {
   checkOptions('callWebhooks', { path: option.optional(option.path()) }, { path });

@@ -36,10 +36,10 @@ export interface SvelteKitHandler {
 /**
  * Creates a request handler for a `+server.ts` file of SvelteKit. SvelteKit imports the file while it
  * builds the app, so the options are checked only at the first request. While a secret is missing,
- * deliveries are answered 503 `secret-unavailable`.
+ * deliveries are answered with 503 `secret-unavailable`.
  *
- * The same file must export `trailingSlash`. Otherwise SvelteKit redirects `/hook/` to `/hook`, which
- * does not acknowledge a delivery.
+ * The same file must export `trailingSlash`. Otherwise SvelteKit redirects `/hook/` to `/hook`, and a
+ * redirect does not acknowledge a delivery.
  * @example
  * export const POST = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
  * export const fallback = POST; // responds 405 to other methods

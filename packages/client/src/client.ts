@@ -8,7 +8,9 @@ import type { RecordingOptions } from './open-recording.ts';
 import { createRules, type Rules } from './rules.ts';
 import { searchText, type SearchParts } from './search/text.ts';
 
-/** A client for the REST API of the service. It holds no connection, and need not be closed. */
+/**
+ * A client for the REST API of the service. It holds no connections, so it does not have to be closed.
+ */
 export interface Client {
   /** The base URL, without `/v1` and without a slash at the end. */
   readonly baseUrl: string;
@@ -37,9 +39,9 @@ export interface Events {
    * Gets one page.
    *
    * @throws {SearchSyntaxError} if `search` has parts that the search language cannot express
-   * @throws {ConfigurationError} if `limit` is not a page size, or `next` can be no cursor
-   * @throws {ApiError} for another status than 2xx; `invalid-response` if the records or the next page
-   * cannot be found: the message names the setting of `wire` to change
+   * @throws {ConfigurationError} if `limit` is not a page size, or `next` cannot be a cursor
+   * @throws {ApiError} for a status other than 2xx, and `invalid-response` if the records or the next
+   *   page cannot be found: the message names the setting of `wire` to change
    * @throws {NetworkError | TimeoutError}
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
@@ -84,7 +86,7 @@ export interface Calls {
    */
   list(options?: CallListOptions): Promise<Page<CallRecord>>;
   /**
-   * Gets all call records, and requests each page when it is needed.
+   * Gets all call records, and requests each page when its first record is needed.
    *
    * @throws the errors of `list`
    */
@@ -107,7 +109,8 @@ export interface Calls {
  * Creates a client for one service and one API token.
  *
  * @throws {ConfigurationError} if an option is invalid: a base URL that is not https (plain http is
- * for loopback, or `allowInsecure`), a token that cannot be sent in a header, a limit out of range
+ *   accepted only for loopback, or with `allowInsecure`), a token that cannot be sent in a header, a
+ *   limit out of range
  *
  * @example
  * const client = createClient({

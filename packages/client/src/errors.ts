@@ -10,14 +10,14 @@ export abstract class ClientError extends Error {
 
 /**
  * Why nothing was sent:
- * - `configuration`: an option or an argument is invalid, or `fetch` returned something else than a
+ * - `configuration`: an option or an argument is invalid, or `fetch` returned something other than a
  *   Response with a web stream.
  * - `foreign-origin`: a URL is not below the configured base URL. It is not requested.
  * - `unsupported-runtime`: `saveTo` was called where there is no file system (a browser, a Worker).
  */
 export type ConfigurationErrorCode = 'configuration' | 'foreign-origin' | 'unsupported-runtime';
 
-/** Something on this side is wrong: an option, an argument, `fetch` or the runtime. */
+/** The problem is on this side: an option, an argument, `fetch` or the runtime. */
 export class ConfigurationError extends ClientError {
   readonly code: ConfigurationErrorCode;
 
@@ -30,7 +30,9 @@ export class ConfigurationError extends ClientError {
 /** A search that the search language of `GET /v1/events` cannot express. Nothing was sent. */
 export class SearchSyntaxError extends ClientError {
   readonly code = 'search-syntax';
-  /** Index of the offending character in the parsed text. Undefined for errors of `searchText`. */
+  /**
+   * The index of the offending character in the parsed text; `undefined` for errors from `searchText`.
+   */
   readonly position: number | undefined;
 
   constructor(message: string, position?: number) {
@@ -45,10 +47,7 @@ export class SearchSyntaxError extends ClientError {
  */
 export class NetworkError extends ClientError {
   readonly code = 'network';
-  /**
-   * Whether the service may have received the request. `false` means that it certainly received nothing
-   * of it.
-   */
+  /** Whether the service may have received the request. `false` means that nothing was sent. */
   readonly maybeSent: boolean;
 
   constructor(message: string, options: { readonly maybeSent: boolean; readonly cause?: unknown }) {
@@ -67,7 +66,7 @@ export class TimeoutError extends ClientError {
   readonly timeout: number;
   /** What the client waited for. */
   readonly phase: TimeoutPhase;
-  /** False when nothing of the request was sent, because the token function was too slow. */
+  /** `false` if nothing was sent, because the token function was too slow. */
   readonly maybeSent: boolean;
 
   constructor(request: string, phase: TimeoutPhase, timeout: number, note = '') {
@@ -117,7 +116,7 @@ export interface ApiErrorDetails {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Needed where the status does not say what is wrong. */
+  /** Needed if the status does not say what is wrong. */
   readonly code?: 'redirect' | 'invalid-response';
   /** What is wrong, for the message. */
   readonly problem?: string | undefined;
@@ -133,7 +132,7 @@ export interface ApiErrorDetails {
  */
 export class ApiError extends ClientError {
   readonly code: ApiErrorCode;
-  /** The HTTP status, or 0 where the runtime hides it (a redirect in a browser). */
+  /** The HTTP status, or 0 if the runtime hides it (a redirect in a browser). */
   readonly status: number;
   readonly method: string;
   /** The request's path, without its query. */
@@ -177,7 +176,7 @@ export interface FoundSecret {
 }
 
 /**
- * What became of the new secret of a write:
+ * What happened to the new secret of a write:
  * - `write-unconfirmed`: the write may have happened, but no new secret arrived. `cause` holds the
  *   error behind it, if there is one.
  * - `secret-ambiguous`: the write has happened, and its response holds several new secrets. Choose one
@@ -210,7 +209,10 @@ export class UnconfirmedWriteError extends ClientError {
     this.#more = more;
   }
 
-  /** The new secret, or the secrets of which one is the new one. It is empty if none arrived. */
+  /**
+   * The new secret. With `secret-ambiguous`, these are all candidates, one of which is the new secret.
+   * Empty if none arrived.
+   */
   get secrets(): readonly FoundSecret[] {
     return this.#more.secrets ?? [];
   }

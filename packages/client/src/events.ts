@@ -112,8 +112,8 @@ declare enum UnknownAction {
 }
 
 /**
- * An event of a type that this version does not know, with all its fields. At run time its `action`
- * is the text from the service; compare it as a string: `(event.action as string) === '…'`.
+ * An event of a type that this version does not know, with all its fields. At run time its `action` is
+ * the string from the service; compare it as a string: `(event.action as string) === '…'`.
  */
 export interface UnknownActivityEvent extends ActivityEventFields {
   readonly action: UnknownAction;

@@ -5,7 +5,10 @@ import type { Transport } from './http/transport.ts';
 export interface RecordingOptions {
   /** Aborts the request and the body. Both fail with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Accepts JSON, HTML and XML too, which are error pages rather than audio. Defaults to false. */
+  /**
+   * Whether JSON, HTML and XML are accepted as well, which are usually error pages rather than audio;
+   * `false` by default.
+   */
   readonly anyContentType?: boolean | undefined;
 }
 
@@ -67,7 +70,7 @@ function lengthOf(headers: Headers): number | undefined {
   return /^\d{1,15}$/.test(length) && !isCompressed(headers) ? Number(length) : undefined;
 }
 
-/** Whether the bytes that `fetch` returns are others than those that were sent. */
+/** Whether the bytes that `fetch` returns differ from those that were sent. */
 export function isCompressed(headers: Headers): boolean {
   return (headers.get('content-encoding') ?? 'identity') !== 'identity';
 }

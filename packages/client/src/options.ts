@@ -10,7 +10,7 @@ export interface FetchInit {
   readonly signal: AbortSignal;
 }
 
-/** The part of `fetch` that the client uses. The global `fetch` has this type, and so has undici's. */
+/** The part of `fetch` that the client uses. The global `fetch` has this type, and so does undici's. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
 /** The argument of `onRequest`. It contains no token. */
@@ -107,7 +107,7 @@ export interface WebhookInput {
 
 /** Names that the spec does not show. Every default is a guess: set what your service uses. */
 export interface WireNames {
-  /** The query parameter for a page's cursor. Defaults to `next`. */
+  /** The query parameter for a page's cursor; `next` by default. */
   readonly nextParam: string;
   /**
    * The field of a response that holds the next cursor, or a URL with it. A path with dots leads into
@@ -122,7 +122,7 @@ export interface WireNames {
   readonly callsField: string;
   /**
    * The field that holds the signing secret in the response to a write; may be a path, such as
-   * `action.secret`. By default the only new `whsec_` text of the response is taken.
+   * `action.secret`. By default, the only new `whsec_` string in the response is used.
    */
   readonly secretField: string | undefined;
   /** The response header that identifies a request. Defaults to `x-request-id`. */
@@ -194,7 +194,7 @@ function checkToken(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new ConfigurationError(
     token === undefined || token === ''
-      ? 'apiToken is missing. Is the environment variable set that it is read from?'
+      ? 'apiToken is missing. Is its environment variable set?'
       : 'apiToken must be a string of visible ASCII characters',
   );
 }
@@ -240,7 +240,10 @@ export function isLoopback(url: URL): boolean {
   return /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Whether data may be sent to a URL: https, or plain http to loopback or if it was allowed. */
+/**
+ * Whether data may be sent to a URL: https, or plain http to loopback, or to any host if that is
+ * allowed.
+ */
 export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && (allowInsecure || isLoopback(url));
@@ -250,7 +253,7 @@ export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
 export function parseBaseUrl(baseUrl: string | URL | undefined, allowInsecure: boolean): URL {
   const refuse = (why: string): ConfigurationError => new ConfigurationError(`baseUrl ${why}`);
   if (baseUrl === undefined || baseUrl === '')
-    throw refuse('is missing. Is the environment variable set that it is read from?');
+    throw refuse('is missing. Is its environment variable set?');
   if (!URL.canParse(String(baseUrl)))
     throw refuse('must be an absolute URL, such as https://api.example.com');
   const url = new URL(baseUrl);

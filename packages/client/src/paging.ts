@@ -84,7 +84,7 @@ export function createList<T, O extends PageOptions>(
       if (used.has(page.next))
         throw stopped(
           specOf(options),
-          'the service repeats a cursor, so it may have ignored it',
+          'the service returned a cursor that it had returned before, so it may ignore the cursor',
           'Set wire.nextParam to the query parameter that the service reads the cursor from',
         );
       next = page.next;
@@ -173,7 +173,7 @@ function nextCursor(
 
 /** A field that announces another page, in a response that lacks the default `wire.nextField`. */
 function announcement(raw: unknown, { nextField }: PagingNames): string | undefined {
-  // Whoever has configured the field knows better than a guess by names.
+  // A configured field takes precedence over a guess by names.
   if (nextField !== defaultWireNames.nextField || valueAt(raw, nextField) !== undefined)
     return undefined;
   return pathsTo(raw, (value, path) => {
@@ -193,7 +193,7 @@ function isNamedCursor(value: unknown, path: string): boolean {
   );
 }
 
-/** Whether a text is a URL and not a cursor. A cursor in base64 may start with a slash, too. */
+/** Whether a string is a URL and not a cursor. A cursor in base64 may start with a slash, too. */
 function isUrl(text: string, base: URL): boolean {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text) || text.startsWith('?')) return true;
   return text.startsWith('/') && (text.includes('?') || text.startsWith(base.pathname));

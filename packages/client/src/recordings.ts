@@ -20,13 +20,14 @@ export interface Recording {
   /** The `ETag` of the recording, or `undefined` if the service sends none. */
   readonly etag: string | undefined;
   /**
-   * Writes the recording to a file beside `path`, and renames it when it is complete and on the
-   * disk. An existing file is replaced. If the connection breaks, the rest is requested up to the
+   * Writes the recording to a temporary file next to `path`, and renames it once it is complete and on
+   * disk. An existing file is replaced. If the connection breaks, the rest is requested, up to the
    * limit of `retries`.
    *
-   * @throws {NetworkError} if the connection breaks too often, or the length is not the announced one
-   * @throws {ConfigurationError} if the body was read or `saveTo` called before; with the code
-   * `unsupported-runtime` if there is no file system
+   * @throws {NetworkError} if the connection breaks too often, or the length differs from the announced
+   *   one
+   * @throws {ConfigurationError} if the body has been read, or `saveTo` has already been called; with
+   *   the code `unsupported-runtime` if there is no file system
    * @throws {ApiError | TimeoutError} and errors of the file system, such as ENOSPC
    *
    * @example
@@ -87,7 +88,7 @@ export function createRecordings(settings: Settings, transport: Transport): Reco
       async saveTo(path, saving = {}) {
         if (isSaving || hasBegun(body))
           throw new ConfigurationError(
-            'the body of this recording is being read, or was read before',
+            'the body of this recording is being read, or has already been read',
           );
         isSaving = true;
         // Loaded when needed, so that bundles for browsers do not carry it.

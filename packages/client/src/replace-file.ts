@@ -15,7 +15,7 @@ export function replaceFile(path: string, content: string): Promise<void> {
   return writeInOneStep(path, 0o600, (file) => file.writeFile(content));
 }
 
-/** Writes under another name beside `path`, which nobody else uses, and renames it at the end. */
+/** Writes to a unique name next to `path`, and renames the file at the end. */
 export async function writeInOneStep<T>(
   path: string,
   mode: number,

@@ -24,15 +24,15 @@ export interface StoredSecret {
 
 /**
  * Where the secrets of a receiver are kept, for all its webhook actions. Save each current secret with
- * its `actionId` before the first rotation. Without it, the old secret is either not accepted any more
- * or never ends.
+ * its `actionId` before the first rotation. Without the `actionId`, the old secret is either rejected
+ * at once or accepted forever.
  */
 export interface SecretStore {
   /** Returns what was saved last; an empty list at first. */
   load(): Promise<readonly StoredSecret[]>;
   /**
-   * Replaces all secrets, atomically: after a crash `load` returns the old list or the new one. Each
-   * rotation saves the loaded list once before it rotates, to find out whether the store works.
+   * Replaces all secrets, atomically: after a crash, `load` returns either the old list or the new one.
+   * Before it rotates, each rotation saves the loaded list once, to find out whether the store works.
    */
   save(secrets: readonly StoredSecret[]): Promise<void>;
 }
@@ -89,7 +89,10 @@ export interface RotateIntoOptions {
 export interface RotatedSecret {
   /** The new secret. */
   readonly current: StoredSecret;
-  /** All secrets that were saved: the new one, then older ones; those of the action now end. */
+  /**
+   * All secrets that were saved: the new one first, then the older ones. The action's older secrets now
+   * have an end.
+   */
   readonly saved: readonly StoredSecret[];
   /** The whole response of the service, which contains the secret. */
   readonly response: unknown;
@@ -103,11 +106,12 @@ export type Rotate = (
 const saveAttempts = 3;
 
 /**
- * Rotates and saves, one rotation of a store at a time. The store is read and written once before
- * the rotation, so that a broken store fails the call while nothing is lost.
+ * Rotates a secret and saves the new one. Rotations into the same store run one at a time. The store is
+ * read and written once before the rotation, so that a broken store fails the call while nothing is
+ * lost.
  *
- * The new secret exists only in the response, so a process that dies before it is saved loses it.
- * The store then still has what it had, and rotating again gives a secret that is known.
+ * The new secret exists only in the response, so a process that dies before it is saved loses it. The
+ * store is then unchanged, and another rotation returns a new secret.
  */
 export function rotateInto(
   settings: Settings,
@@ -129,11 +133,11 @@ export function rotateInto(
     const { response, ...found } = await rotate(options, known).catch(async (error: unknown) => {
       const isUnclear = error instanceof UnconfirmedWriteError && error.code === 'secret-ambiguous';
       if (!isUnclear) throw error;
-      // One of them signs from now on. All are accepted until somebody chooses.
+      // The service now signs with one of them. All are accepted until one is chosen.
       const { operation, secrets } = error;
       await save(settings, store, combine(secrets.map(({ secret }) => secret)), error);
       const note =
-        '. All of them were saved, so that deliveries verify: remove the others from the store';
+        '. All of them were saved, so that deliveries are verified. Remove the wrong ones from the store';
       throw new UnconfirmedWriteError(error.code, operation, `${error.message}${note}`, error);
     });
     const saved = combine([found.secret]);
@@ -142,7 +146,7 @@ export function rotateInto(
   });
 }
 
-/** The new secrets, and then those from before; the action's own get an end. */
+/** The new secrets, then the earlier ones; the action's earlier secrets get an end. */
 function withNewSecrets(
   fresh: readonly string[],
   old: readonly StoredSecret[],

@@ -113,7 +113,7 @@ async function copy(
   }
   const { received, total } = progress;
   if (total === undefined || received === total) return;
-  throw new NetworkError(`the recording has ${received} bytes where ${total} were announced`, {
+  throw new NetworkError(`the recording has ${received} bytes, but ${total} were announced`, {
     maybeSent: true,
   });
 }
@@ -129,7 +129,7 @@ async function write(file: File, bytes: Uint8Array, position: number): Promise<v
 export interface SaveProgress {
   /** The number of bytes that have arrived. */
   readonly received: number;
-  /** Undefined if the service does not say it. */
+  /** The size of the recording in bytes; `undefined` if the service does not send it. */
   readonly total: number | undefined;
 }
 
@@ -140,7 +140,9 @@ export interface SaveOptions {
    * download.
    */
   readonly onProgress?: ((progress: SaveProgress) => unknown) | undefined;
-  /** Aborts the download, which rejects with the signal's reason. Defaults to that of the request. */
+  /**
+   * Aborts the download, which rejects with the signal's reason; by default, the signal of the request.
+   */
   readonly signal?: AbortSignal | undefined;
   /** The permissions of the file; `0o600` by default, so that only the current user can read it. */
   readonly mode?: number | undefined;

@@ -51,8 +51,8 @@ const objectOf = (properties: object) => ({
 });
 
 const recipient: FieldSchemas<EventRecipient> = {
-  email: { type: 'string', description: 'The e-mail address.' },
-  name: { type: ['string', 'null'], description: 'Null if unknown when the e-mail was sent.' },
+  email: { type: 'string', description: 'The email address.' },
+  name: { type: ['string', 'null'], description: 'Null if unknown when the email was sent.' },
 };
 
 const fields: FieldSchemas<ActivityEventFields> = {
@@ -67,10 +67,10 @@ const fields: FieldSchemas<ActivityEventFields> = {
     description: 'The teams the event is shared with.',
   },
   actionName: { type: 'string', description: 'Any description of the action.' },
-  recipientEmail: { type: 'string', description: 'The recipient of the e-mail.' },
+  recipientEmail: { type: 'string', description: 'The recipient of the email.' },
   recipientName: {
     type: ['string', 'null'],
-    description: 'Null if unknown when the e-mail was sent.',
+    description: 'Null if unknown when the email was sent.',
   },
   recipients: {
     type: 'array',

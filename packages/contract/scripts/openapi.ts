@@ -164,7 +164,7 @@ const RESPONSES = {
   '2XX': { description: 'Within 30 seconds: acknowledged. The body is ignored.' },
   '404': {
     description:
-      'Never send a 404: it pauses the rule at once, and the owner is e-mailed (the admins, for a workspace rule).',
+      'Never send a 404: it pauses the rule at once, and the owner is emailed (the admins, for a workspace rule).',
   },
   default: {
     description:

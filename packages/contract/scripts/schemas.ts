@@ -44,7 +44,7 @@ const recordingFields: NotesOf<'call:recording-available'> = {
 };
 
 const UNNAMED =
-  'The interface describes seven more fields by meaning, without their names: who placed the call, when the record was created, the number called, the e-mail address and the name of the person called, when the call was dialed, and when it ended.';
+  'The interface describes seven more fields by meaning, without their names: who placed the call, when the record was created, the number called, the email address and the name of the person called, when the call was dialed, and when it ended.';
 
 /** An event, and everything about it that the files share. */
 export interface EventContract {

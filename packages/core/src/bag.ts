@@ -32,7 +32,7 @@ export class Bag<Item extends Bagged> implements Iterable<Item> {
     return true;
   }
 
-  /** The items that are there now, also if it changes meanwhile. */
+  /** The items that are there now, even if the bag changes meanwhile. */
   [Symbol.iterator](): Iterator<Item> {
     return [...this.#items].values();
   }

@@ -21,7 +21,7 @@ const whole = (unit: string, min: number, max: number): OptionRule<number> =>
 const text = (pattern: RegExp, expected: string): OptionRule<string> =>
   z.custom<string>((value: unknown) => typeof value === 'string' && pattern.test(value), expected);
 
-/** The rules that options of stores, queues, workers and adapters are checked with. */
+/** The rules for checking the options of stores, queues, workers and adapters. */
 export const option = {
   count: (min: number, max: number) => whole('a whole number', min, max),
   /** A duration that a timer can wait for. */
@@ -67,7 +67,7 @@ export const option = {
       }),
       {},
     ),
-  /** An option of something else, which may be passed here by mistake. */
+  /** An option that belongs elsewhere, and may be passed here by mistake. */
   notHere: (owner: string): OptionRule<undefined> =>
     z.optional(z.undefined(`it is an option of ${owner}`)),
   optional: <Output>(rule: OptionRule<Output>): OptionRule<Output | undefined> => z.optional(rule),
@@ -96,7 +96,7 @@ export function checkOptions<Options extends object>(
 }
 
 /**
- * As `checkOptions`, with a schema that may be kept.
+ * Checks options like `checkOptions`, but with a schema that can be reused.
  * @throws WebhookError `invalid-options`
  */
 export function checkAgainst<Schema extends z.core.$ZodType>(
@@ -118,13 +118,13 @@ export function checkAgainst<Schema extends z.core.$ZodType>(
 export const isRoot = (object: object): boolean =>
   Reflect.getPrototypeOf(object) === null && Object.hasOwn(object, 'hasOwnProperty');
 
-/** Whether an object was written as `{ … }`: it is no instance of a class. */
+/** Whether an object was written as `{ … }`, and is not an instance of a class. */
 export function isPlain(object: object): boolean {
   const prototype = Reflect.getPrototypeOf(object);
   return prototype === null || isRoot(prototype);
 }
 
-/** Options may be an instance of a class. Its methods use `this`, also where they are called from a copy. */
+/** Options may be an instance of a class. Its methods use `this`, even if they are called on a copy. */
 export const boundTo = (options: object, value: unknown): unknown =>
   typeof value === 'function' && !isPlain(options) ? (value.bind(options) as unknown) : value;
 

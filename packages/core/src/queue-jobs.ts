@@ -1,8 +1,9 @@
 import type { QueuedDelivery } from './queue.ts';
 
 /**
- * What becomes of a job: it waits for a run, also after one that failed; a worker runs it; it was given up; or it
- * was handled, and its queue still knows it as a duplicate.
+ * The state of a job: it is waiting for a run, possibly after one that failed (`waiting`); a worker is
+ * running it (`running`); it was given up (`dead`); or it was handled, and its queue still recognizes
+ * duplicates of it (`done`).
  */
 export type JobState = 'waiting' | 'running' | 'dead' | 'done';
 
@@ -12,7 +13,10 @@ export interface ListedJob {
   readonly state: JobState;
   /** When it was received, or when it failed last if it is dead. */
   readonly at: Date;
-  /** What the queue keeps of its delivery. The body of a job that is done is an empty text, or missing. */
+  /**
+   * What the queue keeps of its delivery. The body of a job that is done is an empty string, or
+   * missing.
+   */
   readonly delivery: Partial<QueuedDelivery>;
 }
 
@@ -26,22 +30,23 @@ export interface JobPage {
 /** The jobs of a queue in every state, for `erase()`. */
 export interface QueueJobs {
   /**
-   * The jobs whose data the queue still keeps, in any order. One that changes its state meanwhile may be left out.
-   * @param query.cursor the `cursor` of the page before
-   * @param query.limit how many jobs a page has at most; 100 by default
-   * @throws WebhookError `invalid-cursor` for a cursor that no list gave
+   * The jobs whose data the queue still keeps, in any order. A job that changes its state meanwhile may
+   * be left out.
+   * @param query.cursor the `cursor` of the previous page
+   * @param query.limit the maximum number of jobs on a page; 100 by default
+   * @throws WebhookError `invalid-cursor` for a cursor that this list never returned
    */
   list(query?: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobPage>;
   /**
-   * Erases a job that is still in this state, atomically: one that waits or is dead is removed, and one that is
-   * done keeps its id alone, by which the queue knows duplicates.
+   * Erases a job that is still in this state, atomically: a job that is waiting or dead is removed, and
+   * a job that is done keeps only its id, by which the queue recognizes duplicates.
    * @returns `false` if there is none with this id in this state
    */
   erase(id: string, state: Exclude<JobState, 'running'>): Promise<boolean>;
   /**
-   * Forgets events whose jobs are done, so that the queue takes them once more.
+   * Forgets events whose jobs are done, so that the queue accepts them once more.
    * @param keys their idempotency keys
-   * @returns how many it knew
+   * @returns the number of events that it knew
    */
   forget(keys: readonly string[]): Promise<number>;
 }

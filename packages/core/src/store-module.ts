@@ -2,7 +2,7 @@ import type { DeadLetters } from './dead-letters/dead-letter.ts';
 import type { QueueJobs } from './queue-jobs.ts';
 import type { Store } from './store/store.ts';
 
-/** A problem of a server as the store of a receiver, which `doctor` prints. */
+/** A problem with a server as the store of a receiver. `doctor` prints it. */
 export interface StoreProblem {
   /** `bad` makes `doctor` fail and `status` urgent: deliveries are refused or lost. `warn` does neither. */
   readonly result: 'warn' | 'bad';
@@ -12,7 +12,7 @@ export interface StoreProblem {
   readonly fix: string;
 }
 
-/** What a server is, and what is wrong with it as the store of a receiver. */
+/** A server's name and version, and its problems as the store of a receiver. */
 export interface StoreReport {
   /** The name and the version of the server, such as `Redis 7.2.4`. */
   readonly server: string;
@@ -25,14 +25,15 @@ export interface StoreModuleOptions {
   /** The value of `--prefix`; `undefined` without the flag. */
   readonly prefix: string | undefined;
   /**
-   * Whether the command only reads: `true` for `status`, `doctor`, and the lists of dead letters, for example. The
-   * command line calls nothing that writes then, not even `ping`. So open without creating tables, and with a user or
-   * a mode that can't write, if there is one. It is `false` for `erase` and `redrive`, also for a dry run.
+   * Whether the command only reads: `true` for `status`, `doctor`, and the lists of dead letters, for
+   * example. The command line calls nothing that writes then, not even `ping`. So open the store
+   * without creating tables, and with a user or a mode that can't write, if there is one. It is `false`
+   * for `erase` and `redrive`, even for a dry run.
    */
   readonly readOnly: boolean;
 }
 
-/** What a module gives the command line: `--store ./my-store.mjs`. */
+/** What a module passed as `--store ./my-store.mjs` provides to the command line. */
 export interface StoreModule {
   readonly store: Store;
   readonly deadLetters: DeadLetters;
@@ -48,7 +49,8 @@ export interface StoreModule {
 }
 
 /**
- * The default export of a module for `--store`: what it gives, or a function that returns it or resolves with it.
+ * The default export of a module for `--store`: a `StoreModule`, or a function that returns one or a
+ * promise of one.
  * @example
  * // my-store.ts
  * const open: StoreModuleExport = ({ prefix, readOnly }) => ({ store, deadLetters, close: () => db.close() });

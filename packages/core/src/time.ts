@@ -54,8 +54,8 @@ export class Deadlines {
   #armedFor = Infinity;
 
   /**
-   * Calls `onReached` after `ms` milliseconds, in the async context of anybody: let it settle a
-   * promise, since what awaits a promise keeps its own context.
+   * Calls `onReached` after `ms` milliseconds, in an arbitrary async context: let it settle a promise,
+   * since what awaits a promise keeps its own context.
    * @param since when they began; `performance.now()`
    */
   in(ms: number, onReached: () => void, since = performance.now()): Deadline {
@@ -71,7 +71,7 @@ export class Deadlines {
 
   /**
    * The value of `promise`, or a rejection with `TimeLimitError` after `ms` milliseconds. A result that
-   * comes later is dropped.
+   * arrives later is dropped.
    * @param since when they began; `performance.now()`
    */
   withTimeout<T>(ms: number, promise: PromiseLike<T>, since?: number): Promise<T> {
@@ -135,11 +135,11 @@ export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise
 
 const ignore = () => undefined;
 
-/** How long to wait between two attempts of a job. */
+/** The delays between the attempts of a job. */
 export interface BackoffOptions {
   /** Milliseconds until the second attempt. */
   initialDelay?: number | undefined;
-  /** The longest wait between two attempts; milliseconds. */
+  /** The longest delay between attempts; milliseconds. */
   maxDelay?: number | undefined;
 }
 

@@ -100,7 +100,7 @@ describe('createWebHandler', () => {
     const response = await handler({ logger: log })(streamed(limited, headers));
     expect(await response.json()).toEqual({ outcome: 'body-too-large' });
     expect(log.all[0]).toContain(
-      'The hosting platform refuses bodies of this size, whatever bodyLimit is',
+      'The hosting platform rejects bodies of this size, whatever bodyLimit is',
     );
   });
 

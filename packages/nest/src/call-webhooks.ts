@@ -89,7 +89,7 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Nobody could catch what is thrown here, so `app.init()` throws it. */
+  /** An error that is thrown here could not be caught, so `app.init()` throws it. */
   #mountLate(): void {
     if (!hasAdapter(this.#parts.adapterHost)) return;
     try {
@@ -121,6 +121,6 @@ function checkOptions(options: CallWebhooksModuleOptions): void {
   if ('on' in options || 'events' in options)
     throw new WebhookError(
       'invalid-options',
-      'CallWebhooksModule takes no `on` and no `events`. Decorate a method of a provider with @OnCallEvent, whose second argument is the schema of an extra event.',
+      'CallWebhooksModule does not take the options `on` and `events`. Instead, decorate a method of a provider with @OnCallEvent, whose second argument is the schema of an extra event.',
     );
 }

@@ -24,8 +24,8 @@ export interface RouteHandler {
 
 /**
  * Creates a route handler for the App Router.
- * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build` the error waits for
- *   the first request. A missing secret never throws: deliveries are answered 503
+ * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build` nothing is thrown;
+ *   the first request throws instead. A missing secret never throws: deliveries are answered with 503
  *   `secret-unavailable` until it is set.
  * @example
  * export const POST = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });

@@ -25,7 +25,9 @@ export interface ApiHandler {
 
 /**
  * Creates an API route for the Pages Router. The same file must export this `config`, as a literal.
- * @throws WebhookError `invalid-options` or `invalid-secret`, as for the App Router
+ * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build` nothing is thrown;
+ *   the first request throws instead. A missing secret never throws: deliveries are answered with 503
+ *   `secret-unavailable` until it is set.
  * @example
  * export const config = { api: { bodyParser: false } };
  * export default callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });

@@ -12,13 +12,13 @@ export interface AttentionReport {
   }[];
   /** The events of the receiver. */
   readonly events: readonly { readonly eventName: string }[];
-  /** Why nothing can be told. */
+  /** Why the status is unknown. */
   readonly unknown?: string | undefined;
 }
 
 /** The label of what concerns every event, or an unknown one. */
 const ANY_EVENT = 'any';
-/** `unknown`: nobody can tell. What was known before stays. */
+/** `unknown`: the status could not be determined. The previous values are kept. */
 const KINDS = ['store', 'failing', 'silent', 'rejected', 'missed', 'stuck', 'slow', 'unknown'];
 
 /** How long a store or an engine may take; milliseconds. Whoever collects metrics waits for it. */

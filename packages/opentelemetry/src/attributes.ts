@@ -12,7 +12,7 @@ export const SCOPE = '@call-webhooks/opentelemetry';
 export const SOURCE = 'call_webhooks.source';
 export const EVENT = 'call_webhooks.event';
 export const OUTCOME = 'call_webhooks.outcome';
-/** `acknowledged`; `failed`: it is retried; `rejected`: nobody knows who sent it. */
+/** `acknowledged`; `failed`: it is retried; `rejected`: the sender is unknown. */
 export const RESULT = 'call_webhooks.result';
 export const QUEUE = 'call_webhooks.queue';
 export const STATE = 'call_webhooks.state';
@@ -32,7 +32,7 @@ export const messaging = (type: 'receive' | 'process' | 'send', name: string = t
   'messaging.operation.type': type,
 });
 
-/** An unknown method is `_OTHER`, since anybody can send any. */
+/** An unknown method is `_OTHER`, since any client can send any method. */
 export const httpMethod = (method: string): Attributes => ({
   'http.request.method': METHODS.has(method) ? method : '_OTHER',
 });
@@ -91,12 +91,12 @@ const present = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 
 const MAX_LABEL_LENGTH = 100;
-/** How many names besides the service's have a label of their own. */
+/** The number of names besides the service's that have their own label. */
 const MAX_OTHERS = 20;
 
 /**
- * Names of events for metrics and span names, which must be few. The service's events have their
- * own, and so have the first others that are seen. The rest share one.
+ * Names of events for metrics and span names, which must be few. The service's events have their own,
+ * and so do the first others that are seen. The rest share one.
  */
 export class EventLabels {
   readonly #labels = new Set<string>(EVENT_NAMES);

@@ -20,7 +20,9 @@ export interface Messages {
 
 type Listener<Message> = (message: Message) => void;
 
-/** Listens to the channels of core. What a listener throws is logged, and changes nothing. */
+/**
+ * Listens to the channels of core. Errors that a listener throws are logged and have no other effect.
+ */
 export class Listeners {
   readonly #undo: (() => void)[] = [];
 

@@ -67,7 +67,7 @@ const ACTIVE = Symbol.for(SCOPE);
 
 /**
  * Creates spans and metrics for everything that the receivers and workers of this process do. Call it
- * once. The OpenTelemetry SDK may be started later, but then the gauges of queues begin with the first
+ * once. The OpenTelemetry SDK may be started later, but then the queue gauges begin with the first
  * delivery. A second call has no effect, and logs a warning with `diag`, until the first one is closed.
  * @throws WebhookError `invalid-options`
  * @example
@@ -79,7 +79,7 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
   const shared = globalThis as { [ACTIVE]?: Telemetry | undefined };
   if (shared[ACTIVE]) {
     diag.warn(
-      `${SCOPE}: instrument() was called before, and covers the whole process. This call changes nothing; close() ends the first one.`,
+      `${SCOPE}: instrument() was already called, and covers the whole process. This call has no effect. To instrument again, call close() on the result of the first call.`,
     );
     return { around: shared[ACTIVE].around, close: () => undefined };
   }

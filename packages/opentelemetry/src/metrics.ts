@@ -138,13 +138,13 @@ export function listenForMetrics(
   return () => current?.stop();
 }
 
-/** Whether the event came through, will be tried again, or the request may be anybody's. */
+/** Whether the event was acknowledged, will be retried, or the request may be from any sender. */
 function resultOf({ outcome, status, webhookId }: Outcome): string {
   if (OUTCOMES[outcome].service === 'acknowledged') return 'acknowledged';
   return webhookId !== undefined || status >= 500 ? 'failed' : 'rejected';
 }
 
-/** Reports what stores and queues tell, each time that metrics are collected. @returns stops that */
+/** Reports the counts of stores and queues each time that metrics are collected. @returns stops that */
 function observeStores(
   meter: Meter,
   labels: EventLabels,
@@ -163,7 +163,7 @@ function observeStores(
   );
   if (deadLetters) {
     const kept = meter.createObservableGauge('call_webhooks.dead_letters.kept', {
-      description: 'Dead letters that wait to be redriven or removed',
+      description: 'Dead letters that have not been redriven or removed',
       unit: '{event}',
     });
     undo.push(

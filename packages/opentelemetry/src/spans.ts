@@ -38,7 +38,10 @@ const OPERATIONS: Record<DeliverySource, string> = {
   reconcile: 'reconcile',
 };
 
-/** For so many leases, renewals are in the span of their delivery; older ones get a span of their own. */
+/**
+ * The maximum number of leases whose renewals are in the span of their delivery; renewals of older ones
+ * are root spans.
+ */
 const MAX_HELD = 2_000;
 
 /**
@@ -190,7 +193,7 @@ function stackOf(error: Error): string {
   return [stack, ...parts].join('\n');
 }
 
-/** For `QueuedDelivery.trace`, as W3C headers. @returns `undefined` for a span that nobody records */
+/** For `QueuedDelivery.trace`, as W3C headers. @returns `undefined` for a span that is not recorded */
 function toCarrier(context: SpanContext): Record<string, string> | undefined {
   if (!isSpanContextValid(context)) return undefined;
   const { traceId, spanId, traceFlags } = context;

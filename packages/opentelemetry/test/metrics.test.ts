@@ -268,7 +268,7 @@ describe('robustness', () => {
       const sdk = startSdk();
       expect(warn).not.toHaveBeenCalled();
       const second = instrument({ meterProvider: sdk.meterProvider, deadLetters: () => 7 });
-      expect(warn).toHaveBeenCalledWith(expect.stringContaining('instrument() was called before'));
+      expect(warn).toHaveBeenCalledWith(expect.stringContaining('instrument() was already called'));
       second.close();
       const { send: sendOne } = receiverOf({ around: second.around });
       await sendOne({ eventName: 'call:started', callId: 'c' });

@@ -69,7 +69,7 @@ function Clock() {
         <span class="clock-next">
           <span class="clock-day">{day(time)} · </span>
           {clock.mode === 'manual' && (
-            <span title="It stands still until you advance it.">manual · </span>
+            <span title="It does not move until you advance it.">manual · </span>
           )}
           {clock.nextDueAt === null ? (
             'nothing is due'

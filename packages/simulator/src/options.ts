@@ -11,8 +11,8 @@ import { anyObject, checked, flag, numberFrom, text, whole } from './errors.ts';
 
 /**
  * The options of `startSimulator`. All have defaults. Durations are milliseconds, or strings such as
- * `'30s'`. `@guess` names a row of the list of guesses in docs/wire-contract.md: behaviour that the
- * spec does not show.
+ * `'30s'`. `@guess` names a row of the list of guesses in docs/wire-contract.md: behavior that the spec
+ * does not show.
  */
 export interface SimulatorOptions {
   /** The port on the loopback interface: 0 to 65,535, by default 0, which means any free port. */

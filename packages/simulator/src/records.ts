@@ -47,7 +47,7 @@ export class Records<Row extends { readonly _id: string }> {
     this.#keeping = keeping;
   }
 
-  /** How many records were created, also those that are gone. */
+  /** The number of records that were created, including those that have been removed. */
   get created(): number {
     return this.#created;
   }

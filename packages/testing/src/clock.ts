@@ -17,7 +17,7 @@ export interface TestClock {
 }
 
 /**
- * Creates a clock that stands still until you advance it.
+ * Creates a clock that does not move until you advance it.
  * @param start a date, or milliseconds since the epoch; now by default
  * @throws WebhookError `invalid-options` for an invalid date
  * @example

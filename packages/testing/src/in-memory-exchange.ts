@@ -89,7 +89,7 @@ function requestBytes(path: string, { headers, body }: SignedBytes): Uint8Array 
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 
-/** What a listener throws, or rejects with, would otherwise leave the request without a response. */
+/** An error of a listener would otherwise leave the request without a response. */
 function serverOf(listener: NodeListener, fail: (error: unknown) => void): Server {
   return createServer((incoming, outgoing) => {
     const run = async () => {

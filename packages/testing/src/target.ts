@@ -39,7 +39,7 @@ const wrong = (caller: string, what: string) =>
 
 /**
  * Calls a target with a signed request, without opening a port.
- * @throws WebhookError `invalid-options` for what is no target
+ * @throws WebhookError `invalid-options` if the value is not a target
  */
 export async function call(
   caller: string,

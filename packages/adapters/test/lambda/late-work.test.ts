@@ -52,7 +52,7 @@ it('responds when a late handler has ended: what runs after the response is froz
   end.resolve();
   expect((await answer).statusCode).toBe(503);
   expect(outcomes).toEqual(['deadline', 'late handled']);
-  expect(logger.lines.join()).not.toContain('Lambda freezes it now');
+  expect(logger.lines.join()).not.toContain('Lambda will now freeze it');
 });
 
 it('responds a second before the timeout of the function, and says what happens', async () => {
@@ -64,7 +64,7 @@ it('responds a second before the timeout of the function, and says what happens'
   expect(logger.entries.at(-1)).toEqual({
     level: 'warn',
     fields: { docs },
-    message: expect.stringContaining('Lambda freezes it now') as unknown,
+    message: expect.stringContaining('Lambda will now freeze it') as unknown,
   });
 });
 

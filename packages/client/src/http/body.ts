@@ -5,7 +5,7 @@ import { safeCause } from './failure.ts';
 
 const begun = new WeakSet<ReadableStream<Uint8Array>>();
 
-/** Whether anybody has started to read a checked body, even if the reader has released it again. */
+/** Whether a checked body has been read from, even if the reader has released it again. */
 export function hasBegun(body: ReadableStream<Uint8Array>): boolean {
   return body.locked || begun.has(body);
 }
@@ -23,7 +23,8 @@ export function checkedBody(
   const { signal } = deadline;
   // Not awaited: if the body hangs, cancel may hang too.
   const cancel = (reason?: unknown): void => void reader?.cancel(reason).catch(() => undefined);
-  // Node's fetch may lose its signal when the Request is collected, and nobody may be reading.
+  // Node's fetch may lose its signal when the Request is garbage-collected, and the body may have no
+  // reader.
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', () => cancel(), { once: true });
   let count = 0;

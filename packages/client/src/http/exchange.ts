@@ -137,7 +137,8 @@ function checkedResponse(answer: unknown): Response {
 }
 
 function problemOf(answer: unknown): string | undefined {
-  if (answer === null || typeof answer !== 'object') return `${String(answer)} and no Response`;
+  if (answer === null || typeof answer !== 'object')
+    return `${String(answer)} instead of a Response`;
   const { status, headers, body, bodyUsed } = answer as Partial<Response>;
   if (typeof status !== 'number') return 'an object without a status';
   if (typeof headers?.get !== 'function') return 'a response whose headers have no get()';
@@ -146,7 +147,7 @@ function problemOf(answer: unknown): string | undefined {
     const isNode = typeof Reflect.get(Object(body) as object, 'pipe') === 'function';
     return `a response whose body is ${isNode ? 'a Node stream, as that of node-fetch,' : ''} not a web ReadableStream`;
   }
-  return bodyUsed || body.locked ? 'a response whose body was read before' : undefined;
+  return bodyUsed || body.locked ? 'a response whose body has already been read' : undefined;
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
@@ -209,7 +210,7 @@ function refusal(
   return undefined;
 }
 
-/** Cancels a body that nobody will read, to free its connection. */
+/** Cancels a body that will not be read, to free its connection. */
 function discard(response: Response): void {
   void response.body?.cancel().catch(() => undefined);
 }

@@ -72,8 +72,8 @@ export function provesNothingSent(error: unknown, depth = 0): boolean {
 }
 
 /**
- * What the proxy variables of the environment have to do with a request that failed: a sentence to
- * append to its message, or an empty text. Node's fetch ignores the variables unless it is told not to.
+ * How the proxy variables of the environment affected a request that failed: a sentence to append to
+ * its message, or an empty string. By default, Node's fetch ignores these variables.
  */
 export function proxyNote(url: URL): string {
   const { protocol, hostname } = url;

@@ -32,7 +32,9 @@ export type FromTerm =
 export interface EventSearchTree {
   /** Free text: searches message subjects and recipients. Words are separated by one space. */
   readonly text?: string;
-  /** The exact subject, written in double quotes. It is the whole search: no other part goes with it. */
+  /**
+   * The exact subject, written in double quotes. It is always the whole search, without any other part.
+   */
   readonly subject?: string;
   /** Recipients, combined with "or". Empty if there are none. */
   readonly to: readonly ToTerm[];
@@ -55,12 +57,12 @@ export type OperatorName = (typeof OPERATORS)[number];
 /**
  * Parses a search of `GET /v1/events` (spec: "Search string rules").
  *
- * Parts may come in any order. All words outside of operators are free text. A text in double quotes
- * is the exact subject, and then the whole search. What looks like an operator but is none of the
+ * Parts may come in any order. All words outside of operators are free text. A text in double quotes is
+ * the exact subject, and then the whole search. Text that looks like an operator but is not one of the
  * seven (`Re:`, `https://…`) is free text. An empty text gives an empty tree.
  *
- * What the spec leaves open is an error, not a guess: an exact subject together with free text,
- * operators or another subject, a quote within a word, an operator without a value.
+ * Where the spec is silent, this function throws instead of guessing: an exact subject together with
+ * free text, operators or another subject, a quote within a word, an operator without a value.
  *
  * @throws {SearchSyntaxError} with the `position` in the text
  *

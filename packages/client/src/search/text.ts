@@ -7,8 +7,8 @@ export interface SearchParts {
   /** Free text, which searches subjects and recipients. */
   readonly text?: string | undefined;
   /**
-   * Matches the message subject exactly. It goes with no other part, since the spec allows an exact
-   * subject only as the whole search.
+   * Matches the message subject exactly. It cannot be combined with any other part, because the spec
+   * allows an exact subject only as the whole search.
    */
   readonly subject?: string | undefined;
   /** Recipients, combined with "or": email addresses, domains or names. */
@@ -43,7 +43,9 @@ export function searchText(parts: SearchParts): string {
   const known: readonly string[] = ['text', 'subject', ...OPERATORS];
   const unknown = Object.keys(parts).find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new SearchSyntaxError(`a search has no part "${unknown}", only ${known.join(', ')}`);
+    throw new SearchSyntaxError(
+      `a search has no part "${unknown}"; its parts are ${known.join(', ')}`,
+    );
   const { text, subject } = parts;
   const written: string[] = [];
   if (text !== undefined) written.push(words(text));

@@ -15,8 +15,8 @@ describe('a fetch that returns something else than a Response', () => {
   const json = { 'content-type': 'application/json' };
 
   test.each<[string, () => unknown, string]>([
-    ['nothing', () => undefined, 'undefined and no Response'],
-    ['a text', () => '{}', 'no Response'],
+    ['nothing', () => undefined, 'undefined instead of a Response'],
+    ['a text', () => '{}', 'instead of a Response'],
     ['data, as axios does', () => ({ data: {} }), 'without a status'],
     ['headers as an object', () => ({ status: 200, headers: json }), 'no get()'],
     [
@@ -34,7 +34,7 @@ describe('a fetch that returns something else than a Response', () => {
       () => ({ status: 200, headers: new Headers(json), body: '{}' }),
       'not a web ReadableStream',
     ],
-    ['a body that was read before', readBefore, 'read before'],
+    ['a body that was read before', readBefore, 'already been read'],
     [
       'a body of texts',
       () => ({

@@ -54,7 +54,7 @@ export const replays: Group = {
       ),
       several(
         'forged-before',
-        'A forged request with a webhook id that the service uses afterwards. The id was not accepted, so the delivery is no repeat.',
+        'A forged request with a webhook id that the service uses afterwards. The id was not accepted, so the delivery is not a replay.',
         [rejectReplays],
         () => [expecting('reject', forged()), expecting('accept', request('forged-before'))],
       ),

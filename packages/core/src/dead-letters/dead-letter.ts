@@ -7,7 +7,7 @@ import { errorText, redactedCopy, shortFrames } from '../report/error-text.ts';
 
 /** A delivery that failed for good, with everything that is needed to run it again. */
 export interface DeadLetter {
-  /** The id of the stored letter, if this is a letter that was redriven and failed again. */
+  /** The id of the stored letter, if this letter was redriven and failed again. */
   id?: string;
   /**
    * Why the event was given up: `handler-failed`, its handler failed `maxAttempts` times (in a queue
@@ -54,15 +54,19 @@ export interface DeadLetter {
 }
 
 /**
- * Stores dead letters, durably once it resolves: the delivery is acknowledged then. If it throws, or
- * the event cannot be marked as dead-lettered, the delivery is retried.
+ * Stores a dead letter. The letter must be durable when the promise resolves, because the delivery is
+ * acknowledged then. If it throws, or the event cannot be marked as dead-lettered, the delivery is
+ * retried.
  */
 export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 
-/** What `deadLetter` uses of a store of dead letters. */
+/** The part of a dead-letter store that the option `deadLetter` uses. */
 export interface DeadLetterStore extends ExpiringLetters {
   put(letter: DeadLetter): Promise<void>;
-  /** Resolves when a letter could be kept, for `receiver.health()`: it writes something, and removes it. */
+  /**
+   * Resolves if a letter could be stored now. It writes something, and removes it. `receiver.health()`
+   * uses it.
+   */
   ping?(): Promise<unknown>;
 }
 
@@ -77,7 +81,7 @@ export interface DeadLetterFailure {
   stack?: string;
 }
 
-/** A dead letter in a list, which reads no bodies. */
+/** A dead letter in a list. Lists do not read bodies. */
 export interface ListedDeadLetter extends Omit<
   DeadLetter,
   'id' | 'rawBody' | 'error' | 'errorText' | 'errorStack'
@@ -95,7 +99,7 @@ export interface ListedDeadLetter extends Omit<
    * at most the last 49.
    */
   history: DeadLetterFailure[];
-  /** Until when a redrive has it. Absent if it is free. */
+  /** The time until which a redrive has claimed it. Absent if it is free. */
   claimedUntil?: Date;
 }
 
@@ -105,27 +109,27 @@ export interface StoredDeadLetter extends ListedDeadLetter {
   rawBody: Uint8Array;
 }
 
-/** Which dead letters are meant. Every condition that is given has to hold. */
+/** Selects dead letters. A letter has to meet every given condition. */
 export interface DeadLetterFilter {
   eventName?: string | undefined;
   reason?: DeadLetter['reason'] | undefined;
-  /** Only the letters of this tenant, and none without one. */
+  /** Only letters of this tenant. Letters without a tenant are left out. */
   tenant?: string | undefined;
-  /** Failed last at this time or later. */
+  /** Only letters whose last failure was at this time or later. */
   since?: Date | undefined;
-  /** Failed last before this time. */
+  /** Only letters whose last failure was before this time. */
   until?: Date | undefined;
 }
 
-/** A filter, and which part of the list is wanted. */
+/** A filter, and the page of the list to return. */
 export interface DeadLetterQuery extends DeadLetterFilter {
-  /** How many letters a page has at most: 1 to 1,000; 100 by default. */
+  /** The maximum number of letters on a page: 1 to 1,000, by default 100. */
   limit?: number | undefined;
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page; the first page by default. */
   cursor?: string | undefined;
 }
 
-/** A part of the list. */
+/** A page of the list. */
 export interface DeadLetterPage {
   letters: ListedDeadLetter[];
   /** Absent on the last page. */
@@ -135,21 +139,23 @@ export interface DeadLetterPage {
 /** Dead letters that can be read and removed: those of a store, or the dead jobs of a queue. */
 export interface DeadLetterList {
   /**
-   * The letters that failed longest ago come first.
-   * @throws WebhookError `invalid-options`, or `invalid-cursor` for a cursor that no list gave
+   * Returns a page of letters, oldest failure first.
+   * @throws WebhookError `invalid-options`, or `invalid-cursor` for a cursor that this list never
+   *   returned
    */
   list(query?: DeadLetterQuery): Promise<DeadLetterPage>;
   get(id: string): Promise<StoredDeadLetter | undefined>;
-  /** Removes a letter for good. @returns `false` if there is none with this id */
+  /** Removes a letter permanently. @returns `false` if there is none with this id */
   remove(id: string): Promise<boolean>;
   count(filter?: DeadLetterFilter): Promise<number>;
 }
 
-/** The dead jobs of a queue. Its workers run what is requeued. */
+/** The dead jobs of a queue. Requeued jobs are run by its workers. */
 export interface DeadJobs extends DeadLetterList {
   /**
-   * Gives a job back to the queue, to be run once more. If this run fails, the job is dead again.
-   * @returns `false` if there is no dead job with this id, for instance because another operator took it
+   * Returns a job to the queue, where it is run once more. If this run fails, the job is dead again.
+   * @returns `false` if there is no dead job with this id, for instance because another operator
+   *   requeued it
    */
   requeue(id: string): Promise<boolean>;
 }
@@ -157,8 +163,9 @@ export interface DeadJobs extends DeadLetterList {
 /**
  * Keeps dead letters until they are redriven or removed. Every call is atomic.
  *
- * A redrive claims a letter, runs it, and then settles it or gives it back. Tokens fence, as in a
- * `Store`: a claim that ran out, or that a newer failure of the event ended, changes nothing any more.
+ * A redrive claims a letter, runs it, and then either settles the claim or returns the letter
+ * (`giveBack`). Tokens fence, as in a `Store`: a claim that ran out, or that a newer failure of the
+ * event ended, changes nothing any more.
  */
 export interface DeadLetters extends DeadLetterList, DeadLetterStore {
   /**
@@ -171,7 +178,9 @@ export interface DeadLetters extends DeadLetterList, DeadLetterStore {
    * @returns `undefined` if there is none with this id, or if another claim holds it
    */
   claim(id: string, claim: DeadLetterClaim): Promise<StoredDeadLetter | undefined>;
-  /** Makes the claim end `leaseMs` milliseconds from now. @returns `false` if it was lost */
+  /**
+   * Renews the claim, so that it ends `leaseMs` milliseconds from now. @returns `false` if it was lost
+   */
   extend(id: string, token: string, leaseMs: number): Promise<boolean>;
   /** Removes a letter that was handled. @returns `false` if the claim was lost */
   settle(id: string, token: string): Promise<boolean>;
@@ -184,9 +193,9 @@ export interface DeadLetters extends DeadLetterList, DeadLetterStore {
 
 /** The claim of one redrive on a dead letter. */
 export interface DeadLetterClaim {
-  /** New for each claim. A repeated call with the same token is the same claim. */
+  /** A new token for each claim. A second call with the same token is a retry of the same claim. */
   token: string;
-  /** How long the claim lasts unless it is extended; milliseconds. */
+  /** How long the claim lasts unless it is extended, in milliseconds. */
   leaseMs: number;
 }
 

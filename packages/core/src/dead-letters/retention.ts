@@ -18,7 +18,7 @@ const MIN_PAUSE_MS = 50;
 /** How many times as long as a batch took the pause after it is. */
 const PAUSE_RATIO = 9;
 
-/** What is kept, by the name that log lines have for it. */
+/** The stores whose letters or jobs expire, by the name that log lines use. */
 export type KeptLetters = Readonly<Partial<Record<'dead letters' | 'dead jobs', unknown>>>;
 
 /** What a removal needs of a receiver or a worker. */
@@ -26,7 +26,7 @@ export interface RetentionOptions {
   logger: Logger;
   /** Milliseconds since the epoch; `Date.now` by default. */
   now?: (() => number) | undefined;
-  /** Milliseconds between two looks; 60,000 by default. */
+  /** How often to look for expired letters or jobs, in milliseconds; 60,000 by default. */
   lookEvery?: number | undefined;
 }
 
@@ -37,9 +37,10 @@ export interface Retention {
 }
 
 /**
- * Removes dead letters and dead jobs whose `keepFor` is over, while its process runs: it looks every minute,
- * and takes about a tenth of the time of one connection. Its timers do not keep the process alive. A receiver
- * starts one for its `deadLetter` and its `queue`, and a worker for its `deadLetter`.
+ * Removes dead letters and dead jobs whose `keepFor` is over, as long as its process is running: it
+ * looks every minute, and uses about a tenth of the time of one connection. Its timers do not keep the
+ * process alive. A receiver starts one for its `deadLetter` and its `queue`, and a worker for its
+ * `deadLetter`.
  * @returns `undefined` if nothing expires, or on a runtime whose timers end with a request
  * @example
  * const retention = startRetention({ 'dead jobs': queue }, { logger: console });
@@ -157,7 +158,7 @@ class Removal {
     const { text, err } = loggedError(error);
     this.#log.warn(
       { err, docs: DOCS },
-      `call-webhooks: expired ${this.#name} could not be removed. The next attempt follows in a minute: ${text}`,
+      `call-webhooks: expired ${this.#name} could not be removed. The next attempt is in a minute: ${text}`,
     );
   }
 }

@@ -35,8 +35,8 @@ export function keepRawBody(request: IncomingMessage, _response: unknown, body: 
  * The raw body of a Node request.
  *
  * Looked for in this order: the bytes that `keepRawBody` kept; a `request.body` of bytes
- * (`express.raw`); a `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if
- * nobody has read it. A parsed body is never turned back into text.
+ * (`express.raw`); a `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if it
+ * has not been read. A parsed body is never turned back into text.
  * @param fix what to do when the body was already parsed; it is added to the error
  * @param stream the body, if something has put another stream in the place of the request's own
  * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
@@ -131,7 +131,7 @@ function readError(error: getRawBody.RawBodyError, bodyLimit: number) {
     case 'entity.too.large':
       return tooLarge(bodyLimit);
     case 'request.aborted':
-    case 'stream.not.readable': // of a request that nobody has read: it was destroyed
+    case 'stream.not.readable': // of a request that has not been read: it was destroyed
       return incomplete('the connection was closed');
     default:
       return incomplete(describeError(error));

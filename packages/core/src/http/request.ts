@@ -75,15 +75,15 @@ export interface BodyLimits {
 export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
 
 /**
- * Whether a value is bytes, also those of another realm (`vm`, jsdom, Jest), which `instanceof` would
- * not know.
+ * Whether a value is bytes, including bytes of another realm (`vm`, jsdom, Jest), which `instanceof`
+ * would not know.
  */
 export const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 
 const { Buffer } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array } };
 
-/** A copy that nobody else has. A small Node `Buffer` is allocated faster than other bytes. */
+/** A private copy. A small Node `Buffer` is allocated faster than other bytes. */
 export const ownBytes = (bytes: Uint8Array): Uint8Array =>
   Buffer ? Buffer.from(bytes) : new Uint8Array(bytes);
 
@@ -121,7 +121,7 @@ export function unreadable(error: unknown): WebhookError {
   if (!isTooLarge(error)) return incomplete(describeError(error));
   return new WebhookError(
     'body-too-large',
-    `The hosting platform refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
+    `The hosting platform rejects bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// Says which object of which framework a handler was called with, and what takes that object.
+// Reports which framework object a handler was called with, and what accepts that object.
 import type { WebhookError } from '../errors.ts';
 import { invalidOptions } from '../errors.ts';
 

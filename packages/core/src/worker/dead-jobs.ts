@@ -46,13 +46,13 @@ export type DeadJobRange = Pick<CheckedDeadLetterQuery, 'since' | 'until' | 'aft
 /** What an engine can do with its dead jobs. */
 export interface DeadJobEngine extends Pick<DeadJobs, 'requeue' | 'remove'> {
   /**
-   * Whether a job of the engine may have this id; any text without NUL by default. The other methods get no other
-   * id.
+   * Whether a job of the engine may have this id; by default, any string without NUL. The other methods
+   * are only called with such ids.
    */
   isId?(id: string): boolean;
   /**
-   * The first jobs of a range, as many as the engine reads at once, and none if the range has none. Those
-   * that failed longest ago come first, then by id.
+   * Returns the first jobs of a range, as many as the engine reads at once, or none if the range is
+   * empty. Oldest failure first, then by id.
    */
   page(range: DeadJobRange): Promise<readonly DeadJobRecord[]>;
   get(id: string): Promise<DeadJobRecord | undefined>;

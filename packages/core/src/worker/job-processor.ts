@@ -24,11 +24,11 @@ import type { OutcomeLog } from '../store/outcome-log.ts';
 import { OutcomeWriter } from '../store/outcome-writer.ts';
 import { Deadlines, RELEASE_MS } from '../time.ts';
 
-/** What the engine of a queue knows about one run of a job. */
+/** What a queue's engine knows about one run of a job. */
 export interface WorkerJob {
   /**
    * The number of the run, counted from 1; 1 by default. Runs that ended because their process died
-   * count as well.
+   * also count.
    */
   attempt?: number | undefined;
   /**
@@ -37,13 +37,13 @@ export interface WorkerJob {
   maxRuns?: number | undefined;
   /** Whether the engine gives up if this run fails; `attempt >= maxRuns` by default. */
   isLastAttempt?: boolean | undefined;
-  /** If it is set, no handler is run, and the job goes to `deadLetter` for this reason. */
+  /** If this is set, the handler does not run, and the job goes to `deadLetter` for this reason. */
   abandonReason?: Error | undefined;
-  /** Aborts `context.signal` of the handler. The engine aborts it when it takes the job back. */
+  /** Aborts `context.signal` of the handler. The engine aborts it when it reclaims the job. */
   signal?: AbortSignal | undefined;
   /**
    * How `context.completeIn` completes the job in a transaction of its handler. It is absent if the
-   * queue is in no database.
+   * queue is not in a database.
    */
   transaction?: JobTransaction | undefined;
 }
@@ -61,14 +61,14 @@ export type JobOutcome = Extract<
 export type JobResult =
   | { status: 'done' }
   /**
-   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
-   * the reason on to the next run, which then calls `deadLetter` only.
+   * Run it again later. With `abandonReason`, no attempts are left and `deadLetter` failed: pass the
+   * reason on to the next run, which then only calls `deadLetter`.
    */
   | { status: 'retry'; error: WebhookError; abandonReason?: string }
-  /** Never run it again; `deadLetter` has it. */
+  /** Never run it again: it is stored in `deadLetter`. */
   | { status: 'dead'; error: WebhookError };
 
-/** How a job is completed in the database of its handlers. */
+/** How a job is completed in a transaction of its handler. */
 export interface JobTransaction {
   /**
    * Completes the job with a statement of the handler's transaction, for `context.completeIn`.
@@ -221,7 +221,7 @@ export function createJobProcessor<
   ): Promise<void> {
     const taken = new LazySignal();
     const abort = () => {
-      taken.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
+      taken.abort(new WebhookError('shutting-down', 'The queue reclaimed the job.'));
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -261,8 +261,8 @@ export function createJobProcessor<
 }
 
 /**
- * What the receiver knew of the event, this worker may be unable to tell: it may have other options, or
- * the payload is one that it can't read.
+ * Keeps what the receiver knew about the event. This worker may be unable to find it out: it may have
+ * other options, or be unable to read the payload.
  */
 const identified = (route: Route, { eventName, callId, key }: QueuedDelivery): Route => ({
   ...route,
@@ -271,7 +271,7 @@ const identified = (route: Route, { eventName, callId, key }: QueuedDelivery): R
   key: route.key ?? key,
 });
 
-/** @param abandonReason the message of an earlier failure, or what the engine says */
+/** @param abandonReason the message of an earlier failure, or the engine's reason */
 function failureOf(
   error: unknown,
   route: Route | undefined,

@@ -8,7 +8,7 @@ import { ownTimer } from '../time.ts';
 import type { JobProcessor, JobResult, JobTransaction, WorkerJob } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 
-/** Milliseconds until a refused write is repeated: doubled each time, up to a limit. */
+/** Milliseconds until a refused write is retried: doubled each time, up to a limit. */
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 4_000;
 /** A shorter outage is not logged; milliseconds. */
@@ -19,13 +19,13 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transactio
   readonly delivery: QueuedDelivery;
   readonly attempt: number;
   readonly isLastAttempt: boolean;
-  /** How many runs the engine makes, for log lines. */
+  /** The maximum number of runs that the engine makes, for log lines. */
   readonly maxRuns?: number | undefined;
-  /** Milliseconds until the engine takes the job back. Without it `extend` renews the lease. */
+  /** Milliseconds until the engine reclaims the job. Without it, `extend` renews the lease. */
   readonly expiresIn?: number | undefined;
   /** Renews the lease. Resolves with `false` when the job was lost. */
   extend?(): Promise<boolean>;
-  /** Milliseconds between two calls of `extend`. */
+  /** How often `extend` is called, in milliseconds. */
   readonly extendEvery?: number | undefined;
   complete(): Promise<unknown>;
   /** @param abandonReason see `JobResult` */
@@ -35,8 +35,8 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transactio
 }
 
 /**
- * One run of a leased job, from its lease until the engine knows how it ended. While the engine
- * refuses the result, it is written again; after 5 seconds the logger gets a line.
+ * One run of a leased job, from its lease until the engine knows how it ended. If the engine refuses
+ * the result, it is written again until the engine accepts it; after 5 seconds, a line is logged.
  */
 export class LeasedJobRun implements PolledJob {
   readonly #job: LeasedJob;

@@ -11,14 +11,14 @@ export interface PolledJob {
    * @param signal of this job alone; aborted when `close()` has waited long enough
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Gives the job back to the engine. What `run` settles afterwards must have no effect. */
+  /** Returns the job to the engine. Anything that `run` settles afterwards must have no effect. */
   release(): Promise<void>;
 }
 
 /** What an engine had to do. */
 export interface PollResult {
   jobs: PolledJob[];
-  /** Milliseconds until the engine has more jobs, where it knows. */
+  /** Milliseconds until the engine has more jobs, if it knows. */
   nextIn?: number | undefined;
 }
 
@@ -28,12 +28,12 @@ export interface PollingWorkerOptions {
   take(limit: number): Promise<PollResult>;
   /** How many jobs run at once. */
   concurrency: number;
-  /** Milliseconds between two polls when the engine has no jobs or fails. */
+  /** The polling interval in milliseconds, while the engine has no jobs or fails. */
   pollEvery: number;
   /**
    * Called when `take`, `run` or `release` failed, or when `take` has had no answer for 30 s: once for
-   * each outage, which ends when `take` succeeds. The worker goes on; what this throws, or rejects with,
-   * is ignored.
+   * each outage, which ends when `take` succeeds. The worker goes on. Errors that this function throws
+   * are ignored.
    */
   onError(error: unknown): void;
   /**
@@ -74,9 +74,11 @@ export interface PollingWorker {
 
 /** How long `close()` of a worker waits for running jobs by default, in milliseconds. */
 export const DEFAULT_GRACE_MS = 10_000;
-/** An engine that has not answered a poll for so long is down for `health()`; milliseconds. */
+/**
+ * An engine that has not answered a poll for this long is reported as down by `health()`; milliseconds.
+ */
 const POLL_WITHIN_MS = 10_000;
-/** After so long, `onError` is told as well; milliseconds. */
+/** After this long without an answer, `onError` is called as well; milliseconds. */
 const TELL_AFTER_MS = 30_000;
 
 /**
@@ -95,9 +97,9 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
   let pollAgain = false;
   let pollingSince: number | undefined;
   const notes = new WorkerNotes();
-  /** What the outage began with. */
+  /** The first error of the outage. */
   let failure: { error: unknown } | undefined;
-  /** What the last poll failed with. */
+  /** The error of the last poll, if it failed. */
   let pollFailure: { error: unknown } | undefined;
 
   const onError = (error: unknown): void => {

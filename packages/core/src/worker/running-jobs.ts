@@ -1,7 +1,8 @@
 /**
- * The jobs that run in this process, each with a signal of its own, so that a worker can count them, wait for
- * them and abort them when it closes. An id stands for one run, and is compared by identity: after a lost lease
- * the same job may run twice, as two ids. `startPollingWorker` does so by itself.
+ * The jobs that are running in this process, each with its own signal, so that a worker can count them,
+ * wait for them and abort them when it closes. An id identifies one run, and is compared by identity:
+ * after a lost lease, the same job may run twice, under two ids. `startPollingWorker` already does this
+ * itself.
  * @example
  * const running = new RunningJobs<Job>();
  * await running.run(job, async (signal) => { await processJob(job.delivery, { attempt: 1, signal }); });
@@ -9,12 +10,12 @@
 export class RunningJobs<Id> {
   readonly #running = new Map<Id, { controller: AbortController; done: Promise<void> }>();
 
-  /** How many jobs run now. */
+  /** The number of jobs that are running. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** The ids of the jobs that run now. */
+  /** The ids of the jobs that are running. */
   ids(): Id[] {
     return [...this.#running.keys()];
   }
@@ -31,12 +32,12 @@ export class RunningJobs<Id> {
     }
   }
 
-  /** Aborts the signals of these jobs; of all by default. */
+  /** Aborts the signals of these jobs; by default, of all running jobs. */
   abort(ids: Iterable<Id> = this.#running.keys()): void {
     for (const id of ids) this.#running.get(id)?.controller.abort();
   }
 
-  /** Resolves when these jobs have ended; by default all that run now. Never rejects. */
+  /** Resolves when these jobs have ended; by default, all that are running now. Never rejects. */
   async idle(ids: Iterable<Id> = this.#running.keys()): Promise<void> {
     await Promise.allSettled([...ids].map(async (id) => this.#running.get(id)?.done));
   }

@@ -8,18 +8,18 @@ export interface WorkerHealth {
    * and its queue answers within 2 s.
    */
   ok: boolean;
-  /** `true` once `close()` was called: no new job is run. */
+  /** `true` once `close()` has been called: no new jobs are run. */
   closing: boolean;
   /** Whether the queue answers and accepts what a worker writes. */
   queue: PortHealth;
   /** The number of jobs that are running in this process. */
   running: number;
-  /** `true` while the worker is paused, so that no new job is run. Otherwise it is absent. */
+  /** `true` while the worker is paused, so that no new jobs are run. Otherwise it is absent. */
   paused?: true;
   /** The time of the last answer of the queue to this worker. It is absent until the first answer. */
   lastContactAt?: Date;
   /**
-   * The time at which a job of this worker ended last, with whatever result. It is absent until one has
+   * The time at which a job of this worker last ended, whatever its result. It is absent until one has
    * ended.
    */
   lastJobAt?: Date;
@@ -28,7 +28,7 @@ export interface WorkerHealth {
 /** How long an engine may take to answer a health check; milliseconds. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** What a worker knows of itself when its health is asked for. */
+/** What a worker knows about itself when its health is checked. */
 export interface WorkerState {
   /** Whether `close()` was called. */
   closing: boolean;
@@ -37,15 +37,15 @@ export interface WorkerState {
   /** How many jobs run now. */
   running: number;
   /**
-   * Resolves when the engine takes what a worker writes: it makes such a write. It gets 2 s, and what it rejects
-   * with is told as the error of the queue.
+   * Resolves if the engine accepts the writes of a worker; it makes such a write. It may take up to 2
+   * s, and an error that it rejects with is reported as the queue's error.
    */
   check(): Promise<unknown>;
 }
 
 /**
- * What a worker notes of its engine and its jobs, for its `health()`. `startPollingWorker` does so by itself. It
- * is for the worker of an engine that hands out jobs in a loop of its own.
+ * Records what a worker learns about its engine and its jobs, for its `health()`. Use it for an engine
+ * that hands out jobs in its own loop; `startPollingWorker` already does this itself.
  * @example
  * const notes = new WorkerNotes();
  * engine.onJob(async (job) => {
@@ -58,12 +58,12 @@ export class WorkerNotes {
   #lastContactAt: number | undefined;
   #lastJobAt: number | undefined;
 
-  /** The engine has answered: the `lastContactAt` of the health. */
+  /** Records that the engine has answered, as `lastContactAt` of the health. */
   contact(): void {
     this.#lastContactAt = Date.now();
   }
 
-  /** A job has ended, whatever its result is: the `lastJobAt` of the health. */
+  /** Records that a job has ended, whatever its result, as `lastJobAt` of the health. */
   jobEnded(): void {
     this.#lastJobAt = Date.now();
   }

@@ -103,7 +103,7 @@ describe('dead letters with keepFor', () => {
     expect(logger.entries.map(({ level, message }) => [level, message])).toEqual([
       [
         'warn',
-        'call-webhooks: expired dead letters could not be removed. The next attempt follows in a minute: Error: the disk is full',
+        'call-webhooks: expired dead letters could not be removed. The next attempt is in a minute: Error: the disk is full',
       ],
     ]);
     letters.removeExpired = removeExpired!;

@@ -103,7 +103,7 @@ describe('the lines of others', () => {
     expect(logger.entries[0]?.fields).toMatchObject({ callId: 'call-1', err: { name: 'Error' } });
   });
 
-  it('a key that is an e-mail address is not in the line', async () => {
+  it('a key that is an email address is not in the line', async () => {
     const { send, lines } = createTestReceiver({
       custom: { key: () => 'ada@example.com', handle: () => Promise.reject(new Error('no')) },
     });

@@ -23,7 +23,7 @@ export interface Change {
   secondsAgo?: number;
 }
 
-/** Whether the ids of deliveries and calls are ordinary, or a phone number and an e-mail address. */
+/** Whether the ids of deliveries and calls are ordinary, or a phone number and an email address. */
 export type Ids = 'ordinary' | 'planted';
 
 /** What a row of the table needs to produce its outcome. */

@@ -259,7 +259,7 @@ function explained({ outcome, response, result }: Last) {
   return response.status === 404
     ? {
         name: '404',
-        when: 'A receiver of call-webhooks never responds 404, so something else answered the request.',
+        when: 'A call-webhooks receiver never returns 404, so something else answered the request.',
         fix: 'Compare the URL of the action with the path of the receiver.',
       }
     : {

@@ -38,7 +38,7 @@ export function RulesPanel() {
 }
 
 const policyText = ({ maxAttempts, retryEvery, acknowledgeWithin }: PolicyView): string =>
-  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the service retries about every ${span(retryEvery)}, ` +
+  `A receiver must return 2xx within ${span(acknowledgeWithin)}. Otherwise the service retries about every ${span(retryEvery)}, ` +
   `up to ${String(maxAttempts)} attempts. A 404 or a failed last attempt pauses the rule.`;
 
 function RuleCard({ rule }: { readonly rule: Rule }) {

@@ -27,7 +27,7 @@ export const STATES: Readonly<Record<WebhookEventState, Look>> = {
 
 /** Why a rule is paused. */
 export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
-  'responded-404': 'its URL responded 404 and is considered gone',
+  'responded-404': 'its URL returned 404 and is considered gone',
   'last-attempt-failed': 'the last attempt to deliver an event failed',
   'by-hand': 'it was paused by hand',
 };
@@ -53,7 +53,7 @@ export function responseText({ response, dropped }: AttemptSummary): string {
   return response.kind === 'timeout' ? 'timed out' : response.code;
 }
 
-/** The colour of an attempt. */
+/** The color of an attempt. */
 export function attemptTone(attempt: AttemptSummary): 'good' | 'bad' | 'wait' | 'gone' {
   if (attempt.kind === 'replay') return 'gone';
   if (!attempt.result) return 'wait';

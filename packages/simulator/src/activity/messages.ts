@@ -81,7 +81,7 @@ const LOCATION = { city: 'Lisbon', region: 'Lisbon', country: 'Portugal' };
 const ADDRESS = z.union([text(), z.strictObject({ email: text(), name: z.nullish(text()) })]);
 const ADDRESSES = z.union(
   [ADDRESS, z.readonly(z.array(ADDRESS))],
-  'an e-mail address, { email, name }, or a list of them',
+  'an email address, { email, name }, or a list of them',
 );
 const MESSAGE = z.strictObject({
   subject: text(),
@@ -148,12 +148,12 @@ export class Messages {
     });
   }
 
-  /** Returns the messages that are kept, the oldest first. */
+  /** Returns the messages that are kept, oldest first. */
   list(): Message[] {
     return this.#messages.list();
   }
 
-  /** Returns the activities that are kept, the oldest first. */
+  /** Returns the activities that are kept, oldest first. */
   activities(): readonly Activity[] {
     return this.#activities;
   }

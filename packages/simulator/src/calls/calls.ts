@@ -74,7 +74,7 @@ export class Calls {
     });
   }
 
-  /** Returns the calls that are kept, the oldest first. */
+  /** Returns the calls that are kept, oldest first. */
   list(): Call[] {
     return this.#calls.list();
   }

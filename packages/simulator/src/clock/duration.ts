@@ -10,7 +10,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 const LONGEST = 36_525 * UNITS.d;
 
 /**
- * Converts a duration to milliseconds. Returns `undefined` if it is no duration, negative, or longer
+ * Converts a duration to milliseconds. Returns `undefined` if it is not a duration, negative, or longer
  * than 36,525 days. A string needs a unit.
  */
 export function parseDuration(duration: unknown): number | undefined {

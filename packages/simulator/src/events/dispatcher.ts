@@ -130,7 +130,7 @@ function parseJson(json: string): unknown {
 }
 
 /**
- * What a body that somebody wrote says it is.
+ * The call and the event that an edited body names.
  * @throws SimulatorError `invalid-input` for a body that is not JSON
  */
 function namedIn(body: string): Partial<Pick<WebhookEvent, 'callId' | 'eventName'>> {

@@ -209,5 +209,5 @@ export class EventScheduler {
   }
 }
 
-/** An event that somebody resent goes out even while its rule is paused. */
+/** An event that was resent by hand is sent even while its rule is paused. */
 const isResent = ({ copiedBy }: WebhookEvent): boolean => copiedBy === 'resend';

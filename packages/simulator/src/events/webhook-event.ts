@@ -6,8 +6,8 @@ import type { PauseReason } from '../rules/rule.ts';
  *
  * - `waiting`: the next attempt is due at `nextAttemptAt`
  * - `in-flight`: the receiver is handling an attempt
- * - `acknowledged`: the receiver responded 2xx in time
- * - `failed`: the receiver responded 404, or the last attempt failed; the rule was paused
+ * - `acknowledged`: the receiver returned 2xx in time
+ * - `failed`: the receiver returned 404, or the last attempt failed; the rule was paused
  * - `dropped`: not sent, because the rule is paused (`whilePaused: 'drop'`) or its action was removed
  * - `held`: will be sent when the paused rule is resumed (`whilePaused: 'hold'`)
  */
@@ -108,7 +108,7 @@ export interface WebhookEvent {
   readonly createdAt: number;
   /** The state of the event. */
   readonly state: WebhookEventState;
-  /** The attempts so far, the oldest first. */
+  /** The attempts so far, oldest first. */
   readonly attempts: readonly Attempt[];
   /**
    * The time of the next attempt, in milliseconds of the simulator's clock. Only a `waiting` event has
@@ -121,6 +121,6 @@ export interface WebhookEvent {
   readonly copyOf?: string;
   /** What made the copy: a chaos mode, or `resend`. */
   readonly copiedBy?: 'duplicate' | 'concurrentDuplicates' | 'resend';
-  /** `true` if somebody edited the body before resending it. */
+  /** `true` if the body was edited before it was resent. */
   readonly byHand?: boolean;
 }

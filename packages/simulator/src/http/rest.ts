@@ -114,7 +114,7 @@ interface PageQuery {
   readonly limit?: unknown;
 }
 
-/** Lists are sorted by time, the newest first, and then by `_id`. */
+/** Lists are sorted by time, newest first, and then by `_id`. */
 interface Dated {
   readonly _id: string;
   readonly time: number;
@@ -168,8 +168,8 @@ const ROTATION = z.object({ rotateSigningSecret: z.literal(true, 'true') });
 
 /**
  * `POST /v1/rules/{id}/actions` creates a webhook action, and `PATCH …/{actionId}` with
- * `rotateSigningSecret` rotates its secret. Both respond with the action and its secret. The spec
- * shows no other fields. The recording webhook is no rule here: it belongs to the administration area.
+ * `rotateSigningSecret` rotates its secret. Both respond with the action and its secret. The spec shows
+ * no other fields. The recording webhook is not a rule here: it belongs to the administration area.
  * @guess `GET /v1/calls`, rule actions, errors, paging and rate limits
  * @guess How the secret of the recording webhook is rotated
  */

@@ -107,7 +107,7 @@ export interface StateView {
   readonly events: readonly WebhookEventSummary[];
   /** The number of events in each state that match the query apart from its `state`. */
   readonly matching: CountsView['events'];
-  /** The latest emails, the oldest first. */
+  /** The latest emails, oldest first. */
   readonly outbox: readonly Mail[];
 }
 

@@ -179,7 +179,7 @@ describe('the control API', () => {
       ['/calls', { durationSeconds: '5' }, 'durationSeconds must be a number from 0 to 86400.'],
       ['/calls', { colour: 1 }, 'There is no field "colour". The fields are: placedBy, '],
       ['/calls', 'a text', 'The input must be an object.'],
-      ['/messages', { subject: 'Hi', to: 5 }, 'to must be an e-mail address'],
+      ['/messages', { subject: 'Hi', to: 5 }, 'to must be an email address'],
       ['/clock/advance', {}, 'by must be a duration: milliseconds, or a string such as "30s"'],
     ])('POST %s %j is answered with what is wrong', async (path, body, message) => {
       const { ask } = await controlled();

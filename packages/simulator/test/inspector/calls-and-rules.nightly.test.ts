@@ -94,7 +94,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     expect(await page.locator('.notice').count()).toBe(0);
     await count('failed', 1);
     const rule = page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first();
-    await rule.getByText(/: its URL responded 404.*The owner was emailed/).waitFor();
+    await rule.getByText(/: its URL returned 404.*The owner was emailed/).waitFor();
     await tab('Outbox 1');
     await page.getByText('Your rule "To the CRM" is paused').waitFor();
     await tab('Rules 1 (1 paused)');
