@@ -298,7 +298,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       const detail = deliveries.getByRole('region', { name: 'Delivery' });
       await detail.getByText('The next reconcile run will find it.').waitFor();
       await detail.getByText('Fix the cause of the error.').waitFor();
-      await detail.getByRole('link', { name: 'Show the call' }).click();
+      await detail.getByRole('link', { name: 'Show all three events of the call' }).click();
       const call = deliveries.getByRole('region', { name: 'Call' });
       await call.getByText('The next reconcile run will find it').waitFor();
 
