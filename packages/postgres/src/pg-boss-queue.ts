@@ -26,18 +26,21 @@ export interface PgBossQueueOptions extends PgBossNames {
    */
   maxRuns?: number | undefined;
   /**
-   * The time between two runs of a job, in milliseconds and whole seconds; always 60,000 by default. In
+   * The time between two runs of a job, in milliseconds, a multiple of 1,000; always 60,000 by default. In
    * pg-boss 12, the time grows to `maxDelay` if that is longer than `initialDelay`. pg-boss 10 could
    * not limit its growth, so there the time does not grow.
    */
   backoff?: BackoffOptions | undefined;
   /**
-   * The maximum time of one run, in milliseconds and whole seconds: less than a day, by default
+   * The maximum time of one run, in milliseconds, a multiple of 1,000: less than a day, by default
    * 300,000. After that, pg-boss gives the job to another worker.
    */
   expireIn?: number | undefined;
   /**
-   * How long pg-boss keeps a job that has not been run to its end, in milliseconds; 14 days by default.
+   * How long pg-boss keeps a job that has not been run to its end, in milliseconds; 30 days by default.
+   * After that, pg-boss deletes the job without notice, and `deadLetter` is not called. Keep jobs for longer
+   * than `maxRuns` runs take if each of them crashes its worker: up to `expireIn`, the `backoff` and two
+   * minutes for each run, 28 days by default.
    */
   retainFor?: number | undefined;
   /**
@@ -55,7 +58,7 @@ const rules = () => {
     maxRuns: option.default(option.count(1, 1_000_000), 5_000),
     backoff: option.backoff(60_000, 60_000),
     expireIn: option.default(option.milliseconds(1_000, DAY_MS - 1_000), 300_000),
-    retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
+    retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 30 * DAY_MS),
     keepFor: option.keepFor(),
   };
 };

@@ -147,12 +147,25 @@ async function sendOptionsOf(options?: PgBossQueueOptions) {
 const DAY_MS = 86_400_000;
 
 describe('a job of a queue in pg-boss', () => {
-  it('is run every minute, up to 5,000 times, for five minutes each, and kept for 14 days', async () => {
+  it('is run every minute, up to 5,000 times, for five minutes each, and kept for 30 days', async () => {
     expect(await sendOptionsOf()).toStrictEqual({
       retryLimit: BEYOND + 4_999,
-      ...{ retryDelay: 60, retryBackoff: false, expireInSeconds: 300, retentionSeconds: 1_209_600 },
+      ...{ retryDelay: 60, retryBackoff: false, expireInSeconds: 300, retentionSeconds: 2_592_000 },
       deadLetter: 'call-webhooks-dead',
     });
+  });
+
+  it('is kept until it is dead, also if each run crashes its worker', async () => {
+    const { retryLimit, retryDelay, expireInSeconds, retentionSeconds } =
+      (await sendOptionsOf()) as {
+        retryLimit: number;
+        retryDelay: number;
+        expireInSeconds: number;
+        retentionSeconds: number;
+      };
+    const noticedWithin = 120; // pg-boss looks for lost jobs as often
+    const runs = retryLimit - BEYOND + 1;
+    expect(retentionSeconds).toBeGreaterThan(runs * (expireInSeconds + noticedWithin + retryDelay));
   });
 
   it('has what the options say, in whole seconds, and never less', async () => {
