@@ -15,7 +15,10 @@ import type {
 /** How many failures of a letter are kept: the first one, and the newest. */
 export const MAX_FAILURES = 50;
 
-/** The failures with one more. If there are too many, the second one is dropped: the first one tells since when. */
+/**
+ * Adds a failure to the failures of a dead letter, oldest first. Of more than `MAX_FAILURES`, the second one is
+ * dropped: the first failure says since when the event has failed.
+ */
 export function withFailure<Failure>(
   [first, ...others]: readonly Failure[],
   failure: Failure,

@@ -71,7 +71,7 @@ export const SERIES_NAMES = Object.keys(COUNTER_SERIES) as CounterSeries[];
 
 /** How much every log keeps, and for how long; durations are milliseconds. */
 export const LOG_LIMITS = {
-  /** Rows are kept by age, so that "yesterday" can be answered. */
+  /** How long rows are kept after the store took them, whatever times they name, so that they answer for "yesterday". */
   rowsMs: 50 * HOUR_MS,
   /** Rows that are no failures. The oldest are dropped first. */
   rows: 20_000,

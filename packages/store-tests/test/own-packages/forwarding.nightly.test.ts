@@ -18,17 +18,17 @@ const page = readFileSync(new URL('../../../../docs/forwarding.md', import.meta.
 const folder = fileURLToPath(new URL('.samples/', import.meta.url));
 mkdirSync(folder, { recursive: true });
 const files = Object.fromEntries(
-  [...page.matchAll(/^```ts\n([^]*?export (?:async )?function (\w+)[^]*?)^```/gm)].map(
-    ([, code = '', name = '']) => {
-      const file = join(folder, `${name}.ts`);
-      writeFileSync(file, code);
-      return [name, file];
-    },
-  ),
+  [...page.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => {
+    const [, name = 'receiver'] = /export (?:async )?function (\w+)/.exec(code) ?? [];
+    const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const file = join(folder, `${kebab}.ts`);
+    writeFileSync(file, code);
+    return [name, file];
+  }),
 );
 
 it('the samples have no errors of types', () => {
-  expect(Object.keys(files)).toHaveLength(5);
+  expect(Object.keys(files)).toHaveLength(6);
   for (const errors of compile(Object.values(files)).values()) expect(errors).toEqual([]);
 });
 
