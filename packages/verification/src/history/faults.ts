@@ -27,6 +27,12 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
   const affected = new Set<ManagedProcess | EngineServer>();
   const recoveries: Promise<void>[] = [];
 
+  /** What fails is told when all have been injected, as an abrupt end would leave the server running. */
+  function begin(recovery: Promise<void>): void {
+    recovery.catch(() => undefined);
+    recoveries.push(recovery);
+  }
+
   async function inject(target: ManagedProcess | EngineServer, fault: () => Promise<void>) {
     if (affected.has(target)) return;
     affected.add(target);
@@ -41,12 +47,12 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
     const target = processes[Math.floor(random('process') * processes.length)] as ManagedProcess;
     const kind = random('kind');
     const length = random('length');
-    if (kind < 0.35) recoveries.push(inject(target, () => killFor(target, 300 * length)));
+    if (kind < 0.35) begin(inject(target, () => killFor(target, 300 * length)));
     else if (kind < 0.88)
-      recoveries.push(inject(target, () => freezeFor(target, LEASE_MS * (0.7 + 1.5 * length))));
+      begin(inject(target, () => freezeFor(target, LEASE_MS * (0.7 + 1.5 * length))));
     else if (freezesServer && random('server') < 0.5)
-      recoveries.push(inject(server, () => freezeServerFor(server, journal, 2_500 * length)));
-    else recoveries.push(inject(server, () => killServerFor(server, journal, 1_500 * length)));
+      begin(inject(server, () => freezeServerFor(server, journal, 2_500 * length)));
+    else begin(inject(server, () => killServerFor(server, journal, 1_500 * length)));
   }
   await Promise.all(recoveries);
 }
