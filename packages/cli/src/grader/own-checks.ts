@@ -1,3 +1,4 @@
+import type { ClientRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
 import { describeResult } from '../http/effects.ts';
@@ -56,6 +57,23 @@ const SPEC = {
     'Retried about every 5 minutes, a limited number of times. The rule is paused if the last attempt fails.',
   ),
 } as const;
+
+/**
+ * Writes a part of a body, and resolves when it has left this process, or when the connection is closed. A slow
+ * machine may not be connected yet, and would send all parts at once, or none.
+ */
+const written = (request: ClientRequest, part: Uint8Array): Promise<void> =>
+  new Promise((resolve) => {
+    if (request.destroyed) {
+      resolve();
+      return;
+    }
+    request.once('close', resolve);
+    request.write(part, () => {
+      request.off('close', resolve);
+      resolve();
+    });
+  });
 
 /** The check of all secrets but the first. */
 export const OTHER_SECRETS = 'secrets/others';
@@ -144,13 +162,17 @@ export const OWN_CHECKS: readonly Check[] = [
     async run(receiver) {
       const delivery = receiver.sign(receiver.event({ slowMs: 200 }).body);
       const { body } = delivery;
-      const together = pause(100);
+      let missing = COPIES;
+      let begin: (() => void) | undefined;
+      const together = new Promise<void>((resolve) => (begin = resolve));
       const results = await Promise.all(
         Array.from({ length: COPIES }, () =>
           receiver.send(delivery, {
             async sendBody(request) {
-              request.write(body.subarray(0, -1));
+              await written(request, body.subarray(0, -1));
+              if (--missing === 0) begin?.();
               await together;
+              await pause(100);
               request.end(body.subarray(-1));
             },
           }),
@@ -267,7 +289,7 @@ export const OWN_CHECKS: readonly Check[] = [
       const result = await receiver.send(receiver.sign(body), {
         async sendBody(request) {
           for (let at = 0; at < body.length; at += 40) {
-            request.write(body.subarray(at, at + 40));
+            await written(request, body.subarray(at, at + 40));
             await pause(50);
           }
           request.end();
@@ -286,11 +308,7 @@ export const OWN_CHECKS: readonly Check[] = [
       const delivery = receiver.sign(receiver.event().body);
       await receiver.send(delivery, {
         async sendBody(request) {
-          // A slow machine may not be connected yet.
-          await new Promise<void>((resolve) => {
-            request.once('close', resolve);
-            request.write(delivery.body.subarray(0, -9), () => resolve());
-          });
+          await written(request, delivery.body.subarray(0, -9));
           await pause(20);
           request.destroy();
         },
