@@ -78,6 +78,61 @@ withPostgres('the outcome log of postgresStore', () => {
     await store.close();
   });
 
+  const batchOf = (id: string, more: Partial<OutcomeBatch>): OutcomeBatch => ({
+    ...{ id, rows: [], failures: [], counts: {}, marks: {} },
+    process: { id: 'p', host: 'h', pid: 1, startedAt: 0, at: 0, inFlight: 0 },
+    ...more,
+  });
+  const rowOf = (callId: string) => ({
+    ...({
+      at: Date.now(),
+      process: 'p',
+      source: 'webhook',
+      outcome: 'handled',
+      durationMs: 1,
+    } as const),
+    callId,
+  });
+
+  it('erases all rows that it should, although another erasure changes them in between', async () => {
+    const schema = freshSchema();
+    const other = postgresStore(test.pool, { schema });
+    await other.migrate();
+    await other.log!.append(batchOf('b1', { rows: ['c1', 'c2', 'c3'].map(rowOf) }));
+    let isFirst = true;
+    const meanwhile = {
+      async query(...given: [never]) {
+        const result: object = await test.pool.query(...given);
+        // It has read the rows.
+        if (isFirst && JSON.stringify(result).includes('c1')) {
+          isFirst = false;
+          expect(await other.log!.erase({ callIds: ['c2'] })).toBe(1);
+        }
+        return result;
+      },
+    };
+    const store = postgresStore(meanwhile as never, { schema });
+    expect(await store.log!.erase({ callIds: ['c1'] })).toBe(1);
+    expect(isFirst).toBe(false);
+    const { rows } = await other.log!.read();
+    expect(rows.map(({ callId }) => callId)).toEqual(['c3']);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it('says of a batch that no repetition could store that it is refused', async () => {
+    const schema = freshSchema();
+    const store = postgresStore(test.pool, { schema });
+    await store.migrate();
+    const random = Array.from({ length: 200 }, () => crypto.randomUUID()).join('');
+    for (const name of ['nul \0', random]) {
+      const refused = await store.log!.append(
+        batchOf(crypto.randomUUID(), { marks: { [name]: 1 } }),
+      );
+      expect(refused).toEqual({ refused: expect.any(Error) });
+    }
+    await store.close();
+  });
+
   it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {
     const schema = freshSchema();
     const store = postgresStore(test.pool, { schema });

@@ -1,5 +1,6 @@
 import * as runner from '@jest/globals';
-import { collectingLogger, describeWithProgram } from '@call-webhooks/contract-tests';
+import { expect, it } from '@jest/globals';
+import { collectingLogger, deadLetter, describeWithProgram } from '@call-webhooks/contract-tests';
 import { deadLettersContractTests } from '@call-webhooks/store-tests';
 import { Redis } from 'ioredis';
 import { redisDeadLetters } from '../src/index.ts';
@@ -32,5 +33,26 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
         },
       };
     },
+  });
+
+  it('lists each of 2,500 letters once that failed in the same millisecond', async () => {
+    await test.admin.flushall();
+    const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
+    const letters = redisDeadLetters(client, { logger: collectingLogger() });
+    const failedAt = new Date(1_769_860_800_000);
+    const put = Array.from({ length: 2_500 }, async (_, index) =>
+      letters.put(deadLetter({ failedAt, key: `k${String(index)}` })),
+    );
+    await Promise.all(put);
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await letters.list({ limit: 300, cursor });
+      ids.push(...page.letters.map(({ id }) => id));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect([ids.length, new Set(ids).size]).toEqual([2_500, 2_500]);
+    expect(await letters.count()).toBe(2_500);
+    client.disconnect();
   });
 });

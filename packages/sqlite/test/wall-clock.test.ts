@@ -6,7 +6,13 @@ import {
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
-import { createSqliteWorker, sqliteDeadJobs, sqliteQueue, sqliteStore } from '../src/index.ts';
+import {
+  createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteDeadLetters,
+  sqliteQueue,
+  sqliteStore,
+} from '../src/index.ts';
 import { ClockSteps, HeldLeases } from '../src/wall-clock.ts';
 import { useFile } from './support.ts';
 
@@ -43,6 +49,23 @@ describe('when the wall clock is set', () => {
     expect(await store.admit(claim('event'))).toEqual(inProgress);
     expect(await store.complete('event', owner.token)).toBe(true);
     expect(await store.admit(claim('event'))).toEqual({ status: 'duplicate' });
+  });
+
+  it.each([
+    ['dead letters', () => sqliteDeadLetters(test.db)],
+    ['dead jobs', () => sqliteQueue(test.db)],
+  ])('back, a process that died does not keep others from removing old %s', async (_, open) => {
+    const before = new Date(Date.now() - HOUR);
+    const remove = (token: string) =>
+      open().removeExpired!({ before, limit: 10, token, leaseMs: 60_000 });
+    setClock(HOUR);
+    expect(await remove('died')).toBe(0);
+    expect(await remove('other')).toBeUndefined();
+    setClock(0);
+    expect(await remove('other')).toBe(0);
+    expect(await remove('third')).toBeUndefined();
+    setClock(61_000);
+    expect(await remove('third')).toBe(0);
   });
 
   it('forward, a handler keeps its lease after the renewal of the one before it was refused', async () => {

@@ -300,3 +300,23 @@ describe('erase: jobs', () => {
     });
   });
 });
+
+it('forgets any number of keys, in calls that a database can take', async () => {
+  const { deadLetters, run } = setup();
+  const store = memoryStore();
+  const callIds = Array.from({ length: 1_201 }, (_, index) => `c${String(index)}`);
+  for (const callId of callIds) await deadLetters.put(letterOf(ADA, callId));
+  const sizes: number[] = [];
+  const forget = (keys: readonly string[]) => {
+    sizes.push(keys.length);
+    return Promise.resolve(keys.length);
+  };
+  const erased = await run({
+    ...{ tenant: undefined, contains: ['ada@example.com'], forgetKeys: true },
+    store: { ...store, forget },
+  });
+  expect(erased.deadLetters).toBe(1_201);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(500);
+  expect(erased.keys).toBe(sizes.reduce((sum, size) => sum + size));
+  expect(erased.keys).toBeGreaterThanOrEqual(1_201);
+});

@@ -37,6 +37,20 @@ function refusal({ headers, body }: Received, secret: string): string | undefine
   }
 }
 
+test('wrongSecret and oldSecret at once: an attempt says the one that was done to it', async () => {
+  const { simulator, receiver, actionId } = await chaotic('wrongSecret', 401);
+  const old = simulator.secrets.all();
+  simulator.secrets.rotate(actionId);
+  simulator.chaos.set({ oldSecret: 1 });
+  simulator.calls.start();
+  await simulator.events.settled();
+  const [event] = simulator.events.list();
+  expect(event?.attempts[0]?.chaos).toEqual(['wrongSecret']);
+  const [received] = receiver.received as [Received];
+  for (const secret of [...old, ...simulator.secrets.all()])
+    expect(refusal(received, secret)).toBeDefined();
+});
+
 describe('what is done to events', () => {
   test('duplicate: the same event comes again, a little later, with an id of its own', async () => {
     const { simulator, receiver } = await chaotic('duplicate');
