@@ -3,7 +3,7 @@ import { createClient, systemClock } from '@call-webhooks/client';
 import { collectingLogger, deferred, serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import { createReceiver, memoryStore } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
-import { reconcile, startReconciler, status } from '@call-webhooks/recovery';
+import { reconcile, startReconciler } from '@call-webhooks/recovery';
 import { startSimulator } from '@call-webhooks/simulator';
 import { start } from './reconciler/start.ts';
 import { manualClock } from './support/manual-clock.ts';
@@ -70,24 +70,6 @@ describe('silence', () => {
     expect(results.at(-1)).toMatchObject({ missed: 0, handled: 1, known: 1 });
     expect(reports).toHaveLength(1);
   });
-});
-
-it('what a run found is told with 20 calls and 20 event names at most, however many there are', async () => {
-  const world = await startWorld();
-  const { simulator, ruleId, receiver, log } = world;
-  simulator.rules.pause(ruleId);
-  const { clock, reports } = await start(world, {
-    dryRun: true,
-    // Each call has an event of its own name.
-    toEvents: ({ _id }) => [{ eventName: `order:${_id}`, eventId: _id }],
-  });
-  await world.place(25);
-  await clock.advance(30);
-  expect(reports.at(-1)?.missed).toBe(25);
-  expect(reports.at(-1)?.callIds).toHaveLength(20);
-  expect(log.entries.at(-1)?.fields['callIds']).toHaveLength(20);
-  const { attention } = await status({ store: receiver.store, now: () => clock.now() });
-  expect(new Set(attention.map(({ eventName }) => eventName)).size).toBe(20);
 });
 
 describe('what a run looks at', () => {
@@ -260,6 +242,20 @@ describe('trouble', () => {
     isDown = false;
     await clock.advance(15);
     expect([errors.length, runs.length]).toEqual([4, 1]);
+  });
+
+  it('with the service is met by one process in an interval, not by each', async () => {
+    const world = await startWorld({ client: { retries: 0 } });
+    const list = () => Promise.reject(new Error('no route'));
+    const calls = { ...world.client.calls, list };
+    const { clock, errors, begin } = await start(world, { client: { ...world.client, calls } });
+    begin();
+    begin();
+    clock.reconcilers = 3;
+    await clock.settled();
+    await clock.advance(60);
+    expect(errors.length).toBeLessThanOrEqual(4);
+    expect(errors.length).toBeGreaterThanOrEqual(3);
   });
 
   it('closes in the middle of a run, and the next process goes on', async () => {

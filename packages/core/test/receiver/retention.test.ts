@@ -109,6 +109,11 @@ describe('dead letters with keepFor', () => {
     letters.removeExpired = removeExpired!;
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(await letters.count()).toBe(0);
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    // The next outage is another one.
+    letters.removeExpired = () => Promise.reject(new Error('the disk is full'));
+    await jest.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(logger.entries.filter(({ level }) => level === 'warn')).toHaveLength(2);
     await receiver.close();
   });
 

@@ -74,3 +74,21 @@ describe('a reconciler that runs nothing', () => {
     );
   });
 });
+
+it('what a run found is told with 20 calls and 20 event names at most, however many there are', async () => {
+  const world = await startWorld();
+  const { simulator, ruleId, receiver, log } = world;
+  simulator.rules.pause(ruleId);
+  const { clock, reports } = await start(world, {
+    dryRun: true,
+    // Each call has an event of its own name.
+    toEvents: ({ _id }) => [{ eventName: `order:${_id}`, eventId: _id }],
+  });
+  await world.place(25);
+  await clock.advance(30);
+  expect(reports.at(-1)?.missed).toBe(25);
+  expect(reports.at(-1)?.callIds).toHaveLength(20);
+  expect(log.entries.at(-1)?.fields['callIds']).toHaveLength(20);
+  const { attention } = await status({ store: receiver.store, now: () => clock.now() });
+  expect(new Set(attention.map(({ eventName }) => eventName)).size).toBe(20);
+});

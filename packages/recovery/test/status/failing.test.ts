@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
+import { status } from '@call-webhooks/recovery';
+import { MINUTE } from './service-model.ts';
+import { NOW, storeWith } from './written-log.ts';
+
+describe('events that fail', () => {
+  const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
+    ...{ at: NOW - minute * MINUTE + 7, process: 'p', durationMs: 1, source: 'webhook', attempt },
+    ...{ outcome: 'handler-failed', webhookId: `${call}${String(minute)}`, error },
+    ...{ eventName: 'call:completed', key: `${call}:call:completed`, callId: call },
+  });
+  const refused = 'The handler failed: Error: connect ECONNREFUSED 10.0.0.5:5432';
+
+  it('are told with the errors of their own tenant', async () => {
+    const of = (tenant: string, row: OutcomeRow) => ({
+      ...row,
+      tenant,
+      key: `${tenant}:${String(row.key)}`,
+    });
+    const failures = [
+      ...[11, 6, 1].map((minute, at) => of('acme', failed('c1', minute, 'Error: mine', at + 1))),
+      ...[10, 9, 8, 7, 5, 4].map((minute) =>
+        of('globex', failed(`g${String(minute)}`, minute, 'Error: theirs')),
+      ),
+    ];
+    const marks = { [counterName('failed', 'acme', 'call:completed', 's')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ failures, marks }) });
+    const [own] = attention.filter(({ tenant }) => tenant === 'acme');
+    expect(own?.text).toContain('mine');
+    expect(own?.text).not.toContain('theirs');
+  });
+
+  it('have the attempts that they were known to have left, if their last row does not say it', async () => {
+    const rows = [11, 6, 1].map((minute, at) => failed('c1', minute, refused, at + 1));
+    const [first, second, last] = rows as [OutcomeRow, OutcomeRow, OutcomeRow];
+    const failures = [{ ...first, attemptsLeft: 9 }, { ...second, attemptsLeft: 8 }, last];
+    const marks = { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ failures, marks }) });
+    expect(attention).toMatchObject([{ kind: 'failing', urgent: false }]);
+  });
+});
