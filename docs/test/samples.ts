@@ -74,6 +74,7 @@ export const RUN_ELSEWHERE = [
   'docs/exactly-once.md#2', // its client and its transaction: packages/postgres/test/own-packages
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
   'docs/status.md#1', // run in packages/verification
+  'docs/status.md#2', // run in packages/verification
   ...numbered('packages/adapters/README.md', 4, 5, 6), // SvelteKit: built in its nightly test
 ];
 

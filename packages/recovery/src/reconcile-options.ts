@@ -80,7 +80,7 @@ export interface SharedOptions {
   client: CallsClient;
   /** The receiver that runs the missed events, or puts them into its queue. */
   receiver: ReconcileReceiver;
-  /** Makes the events that should have arrived for a call. Default: `completedEvents(fieldNames)`. */
+  /** Builds the events that should have arrived for a call. Default: `completedEvents(fieldNames)`. */
   toEvents?: ToEvents | undefined;
   /** Whether to ask the service for the recording of each call as well, with one more request. Default: `false`. */
   recordings?: boolean | undefined;
@@ -90,12 +90,12 @@ export interface SharedOptions {
    */
   fieldNames?: FieldNames | undefined;
   /**
-   * Makes the query parameters of `GET /v1/calls`, if your service can narrow the list. The interface documents none.
+   * Builds the query parameters of `GET /v1/calls`, if your service can narrow the list. The interface documents none.
    */
   query?: ((window: { since: Date; until: Date }) => CallListOptions['query']) | undefined;
   /**
    * Whether the service lists the newest calls first. A run then stops at the first page whose calls all began before
-   * the window. If the order is another one, calls are missed. Default: `false`.
+   * the window. In any other order, calls are missed. Default: `false`.
    */
   newestFirst?: boolean | undefined;
   /** The number of calls on a page, 1 to 100,000. Default: what the service decides. */
@@ -106,7 +106,7 @@ export interface SharedOptions {
   tenant?: string | undefined;
   /** The name of the cursor in the store, 1 to 100 characters. Each tenant has its own. Default: `'reconcile'`. */
   name?: string | undefined;
-  /** Called for each event with what became of it. What it throws is ignored. */
+  /** Called for each event with what became of it. Errors it throws are ignored. */
   onEvent?: ((event: ReconciledEvent) => unknown) | undefined;
 }
 
@@ -114,7 +114,7 @@ export interface SharedOptions {
 export interface ReconcileOptions extends SharedOptions {
   /** The store that knows which events were handled. Default: `receiver.store`. */
   store?: ReconcileStore | undefined;
-  /** Only calls that began at this time or later. It may be at most `rememberFor` of the store ago. */
+  /** Only calls that began at this time or later. It may be no further back than the store's `rememberFor`. */
   since: Date;
   /**
    * Only what happened before this time. If you pass a later time than the default, an event may run before its
@@ -127,11 +127,11 @@ export interface ReconcileOptions extends SharedOptions {
    * is kept. Default: `false`.
    */
   dryRun?: boolean | undefined;
-  /** Called after each call with the counts so far. What it throws is ignored. */
+  /** Called after each call with the counts so far. Errors it throws are ignored. */
   onProgress?: ((result: ReconcileResult) => unknown) | undefined;
   /** Aborting it stops the run between two calls. The next run with the same `name` continues there. */
   signal?: AbortSignal | undefined;
-  /** Called when a call of the store failed and will be repeated, for a log line. What it throws is ignored. */
+  /** Called when a call of the store has failed and will be retried, for a log line. Errors it throws are ignored. */
   onRetry?: ((retry: StoreRetry) => unknown) | undefined;
   /** The source of time, for tests. Default: the clock of the machine. */
   clock?: Clock | undefined;

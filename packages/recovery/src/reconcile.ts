@@ -30,7 +30,7 @@ import { persistently, untilTaken } from './store-calls.ts';
  * knows do not run again, and a webhook that arrives later is a duplicate.
  *
  * What happened in the last 10 minutes is left out unless you pass `until`, because its webhook may still arrive and
- * has more data than the event that `reconcile` makes.
+ * has more data than the event that `reconcile` builds.
  *
  * The store keeps a cursor: the next run with the same `name` continues where an interrupted one stopped. Once a run
  * has ended, the next one begins at `since` again and finds the events that failed.
@@ -38,8 +38,8 @@ import { persistently, untilTaken } from './store-calls.ts';
  * @throws WebhookError `invalid-options`, also for a window that is longer than the store remembers events, and for a
  *   receiver with tenants without `tenant`; `overloaded`, `shutting-down`, `store-unavailable` or `secret-unavailable`
  *   if the receiver takes no events now
- * @throws ClientError if the service does not answer, or answers with an error
- * @throws the error of the store if a call still fails after 10 repetitions, and the reason of `signal`
+ * @throws ClientError if the service does not respond, or responds with an error
+ * @throws the error of the store if a call still fails after 10 retries, and the reason of `signal`
  * @example
  * const hook = callWebhooks({ secret, store, on });
  * const since = new Date(Date.now() - 12 * 3_600_000);

@@ -37,7 +37,7 @@ export interface ReconcilerOptions extends SharedOptions {
    */
   settleFor?: number | undefined;
   /**
-   * How far back each run looks at least, in milliseconds. It has to be longer than your longest calls. Default:
+   * The minimum period each run covers, in milliseconds. It has to be longer than your longest calls. Default:
    * 21,600,000 (6 hours).
    */
   lookBack?: number | undefined;
@@ -48,11 +48,11 @@ export interface ReconcilerOptions extends SharedOptions {
    * what is still missing. Default: `false`.
    */
   dryRun?: boolean | undefined;
-  /** Called after a run that found events for which no delivery had arrived. What it throws is ignored. */
+  /** Called after a run that found events for which no delivery had arrived. Errors it throws are ignored. */
   onMissed?: ((report: MissedReport) => unknown) | undefined;
-  /** Called after each run with its counts. What it throws is ignored. */
+  /** Called after each run with its counts. Errors it throws are ignored. */
   onRun?: ((result: ReconcileResult) => unknown) | undefined;
-  /** Called with the original error of a run that failed. What it throws is ignored. */
+  /** Called with the original error of a run that failed. Errors it throws are ignored. */
   onError?: ((error: unknown) => unknown) | undefined;
   /** Where warnings and errors are logged. Default: `console`. */
   logger?: Logger | undefined;

@@ -132,7 +132,7 @@ function persistenceOf({ clock, tenant, logger }: ReconcilerSettings, signal: Ab
     const { text, err } = loggedError(error);
     safeLogger(logger).warn(
       { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
-      `call-webhooks: a call of the store failed during a reconcile and will be repeated: ${text}`,
+      `call-webhooks: a call of the store failed during a reconcile run and will be retried: ${text}`,
     );
   };
   return { clock, signal, onRetry };
@@ -277,7 +277,7 @@ function reportRun(
   const of = tenant === undefined ? {} : { tenant };
   const { missed, failed } = result;
   if (missed > 0) {
-    const docs = docsUrl('recovery.md#silence');
+    const docs = docsUrl('recovery.md#when-events-go-missing');
     const doubt = dryRun && knowsNothing(result) ? DOUBT : '';
     log.error(
       { ...of, ...result, since, until, callIds, docs },
@@ -287,7 +287,7 @@ function reportRun(
   }
   if (failed > 0)
     log.warn(
-      { ...of, failed, since, until, docs: docsUrl('recovery.md#what-failed') },
+      { ...of, failed, since, until, docs: docsUrl('recovery.md#events-that-fail-during-a-run') },
       dryRun
         ? `call-webhooks: ${failed === 1 ? '1 event has failed and was' : `${String(failed)} events have failed and were`} not handled so far. This is a dry run, so nothing was run.`
         : `call-webhooks: ${failed === 1 ? '1 event' : `${String(failed)} events`} that had been missed, or had failed earlier, failed in this run. The next run runs ${failed === 1 ? 'it' : 'them'} again, unless ${failed === 1 ? 'it is a dead letter' : 'they are dead letters'} now.`,

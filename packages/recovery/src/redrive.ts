@@ -24,7 +24,7 @@ import { persistently, untilTaken, type Persistence, type StoreRetry } from './s
 export interface RedriveResult {
   /** Dead letters whose handler succeeded. They are removed. */
   handled: number;
-  /** Dead jobs that were given back to their queue, and dead letters that the receiver put into its queue. */
+  /** Dead jobs that were requeued, and dead letters that the receiver put into its queue. */
   queued: number;
   /** Dead letters that failed again. They stay, with the new error and attempt. */
   failed: number;
@@ -38,13 +38,13 @@ export interface RedriveResult {
    * reason.
    */
   skipped: number;
-  /** Ids for which there is no dead letter: they are wrong, or it has been redriven or removed. */
+  /** Ids for which there is no dead letter: the id is wrong, or the dead letter has been redriven or removed. */
   notFound: number;
 }
 
 /** What became of one dead letter, and the counts so far: what `onProgress` of `redrive` gets. */
 export interface RedriveProgress extends RedriveResult {
-  /** The number of dead letters that this redrive is about. */
+  /** The number of dead letters in this redrive. */
   total: number;
   /** The id of the dead letter. */
   id: string;
@@ -68,16 +68,16 @@ interface SharedOptions {
   ids?: readonly string[] | undefined;
   /** Only the dead letters that match when the redrive starts. Those that arrive later are not run. */
   filter?: Omit<DeadLetterFilter, 'tenant'> | undefined;
-  /** Only the dead letters of this tenant; 1 to 128 characters. Those of others that `id` or `ids` name are skipped. */
+  /** Only the dead letters of this tenant; 1 to 128 characters. If `id` or `ids` names another tenant's dead letter, it is skipped. */
   tenant?: string | undefined;
   /** The number of dead letters that run at the same time, 1 to 1,000. Default: 4. */
   concurrency?: number | undefined;
-  /** Called after each dead letter. What it throws is ignored. */
+  /** Called after each dead letter. Errors it throws are ignored. */
   onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
-  /** Called when a call of a store failed and will be repeated, for a log line. What it throws is ignored. */
+  /** Called when a call of a store has failed and will be retried, for a log line. Errors it throws are ignored. */
   onRetry?: ((retry: StoreRetry) => unknown) | undefined;
   /**
-   * Aborting it starts no other dead letter, and ends the pauses between repeated calls of a store. The redrive waits
+   * Aborting it starts no other dead letter, and ends the pauses between retries of a store's call. The redrive waits
    * for the dead letters that are running.
    */
   signal?: AbortSignal | undefined;
@@ -145,13 +145,13 @@ const requeueRules = () => ({
  * One that fails stays, with the new error and attempt. Two redrives never run the same dead letter at the same time,
  * and nothing is lost if the process dies.
  *
- * With `deadJobs`, jobs are given back to their queue, whose workers run each of them once more.
+ * With `deadJobs`, jobs are requeued, and the workers run each of them once more.
  *
- * A call of a store that fails, or takes longer than 10 seconds, is repeated up to 10 times, with pauses of 0.5 to 5
+ * A call of a store that fails, or takes longer than 10 seconds, is retried up to 10 times, with pauses of 0.5 to 5
  * seconds.
  * @throws WebhookError `invalid-options`; `store-unavailable`, `overloaded` or `shutting-down` if the receiver takes
  *   nothing now
- * @throws the error of the store if a call still fails after the repetitions
+ * @throws the error of the store if a call still fails after all retries
  * @example
  * const { handled, failed } = await redrive({ receiver, deadLetters, filter: { eventName: 'call:completed' } });
  */

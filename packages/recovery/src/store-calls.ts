@@ -9,13 +9,13 @@ const PAUSE_MS = 500;
 /** How long a store may take for one call; milliseconds. */
 const CALL_MS = 10_000;
 
-/** A call of a store that failed and will be repeated: what `onRetry` gets. */
+/** A call of a store that has failed and will be retried: what `onRetry` gets. */
 export interface StoreRetry {
   /** The error of the store, or one that says that the store did not answer within 10 seconds. */
   error: unknown;
   /** How many times this call has failed, 1 to 10. */
   failures: number;
-  /** The pause before the call is repeated, in milliseconds. */
+  /** The pause before the call is retried, in milliseconds. */
   pauseMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Persistence {
   readonly clock: Clock;
   /** When it is aborted, a pause ends, the call is made once more, and not repeated again. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of each call that failed and is repeated. What it throws is ignored. */
+  /** Told of each call that failed and is repeated. Errors it throws are ignored. */
   readonly onRetry?: ((retry: StoreRetry) => unknown) | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Persistence {
  * Calls a store, and again while it fails or does not respond: up to 10 times more, after 0.5, 1, 1.5 and
  * so on up to 5 seconds. Every call of a store may be repeated, since its token makes it the same call.
  * @param what names the call: `'claim() of the store of dead letters'`
- * @throws what the last call failed with; at once for `invalid-options` and `invalid-cursor`, which no repetition mends
+ * @throws what the last call failed with; at once for `invalid-options` and `invalid-cursor`, which no retry mends
  */
 export async function persistently<T>(
   what: string,

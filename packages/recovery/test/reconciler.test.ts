@@ -35,7 +35,7 @@ describe('silence', () => {
     expect(others).toEqual([]);
     expect(line).toMatchObject({ level: 'error', fields: { missed: 1, handled: 1 } });
     expect(line?.message).toContain('A rule may be paused');
-    expect(line?.fields['docs']).toMatch(/^https:.*\/recovery\.html#silence$/);
+    expect(line?.fields['docs']).toMatch(/^https:.*\/recovery\.html#when-events-go-missing$/);
 
     await clock.advance(60);
     expect([reports.length, runs.length]).toEqual([1, 3]);

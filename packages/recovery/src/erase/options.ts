@@ -54,9 +54,9 @@ export interface EraseOptions extends ErasedData, ErasedFrom {
   by: string;
   /** Gets one line about the erasure: how many, where, and who. Never whose data. `console` by default. */
   logger?: Logger | undefined;
-  /** Called for each match, and now and then between them. What it throws is ignored. */
+  /** Called for each match, and now and then between them. Errors it throws are ignored. */
   onProgress?: ((progress: EraseProgress) => unknown) | undefined;
-  /** Called when a call of a store has failed and will be repeated. What it throws is ignored. */
+  /** Called when a call of a store has failed and will be retried. Errors it throws are ignored. */
   onRetry?: ((retry: StoreRetry) => unknown) | undefined;
   /** When it is aborted, the erasure ends and rejects with the signal's reason. It can be run again. */
   signal?: AbortSignal | undefined;

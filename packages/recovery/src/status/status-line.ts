@@ -20,12 +20,12 @@ export function statusLine(status: Status): string {
 }
 
 /** Which events are arriving, if nothing needs attention. */
-function arrivals({ at, events, timeZone }: Status): string {
+function arrivals({ at, undecided, events, timeZone }: Status): string {
   const arrived = events.flatMap(({ arrivedAt }) => arrivedAt ?? []);
   if (arrived.length === 0) return 'No verified delivery has arrived in the last 30 days.';
   const arriving = events.filter(({ state }) => state === 'arrives');
   if (arriving.length === 0) {
-    const isUnknown = events.some(({ state }) => state === 'unknown');
+    const isUnknown = undecided.length === 0 && events.some(({ state }) => state === 'unknown');
     const doubt = isUnknown ? ' It is too early to tell whether that is normal.' : '';
     return `Quiet since ${shownTime(Math.max(...arrived), at, timeZone)}.${doubt}`;
   }

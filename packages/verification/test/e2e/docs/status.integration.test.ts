@@ -26,3 +26,13 @@ test('the sample of docs/status.md says that events arrive', async () => {
   await sample.printed('`call:completed` is arriving.');
   await sample.end();
 }, 60_000);
+
+test('its program shows a rotation in simulated time: too early to tell, and then what needs attention', async () => {
+  const sample = runSample({
+    ...{ test: import.meta.url, document: '../../../../../docs/status.md', block: 2 },
+  });
+  await sample.printed('`call:completed` is arriving.');
+  await sample.printed('failed verification since');
+  await sample.printed('1 thing needs attention: `call:completed` cannot be verified.');
+  await sample.end();
+}, 60_000);
