@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
@@ -78,6 +79,27 @@ withMysql('mysqlStore', () => {
     await store.close();
     await other.close();
     await pool.end();
+  });
+
+  it('sends no claim that waited too long for a connection, and keeps the connection', async () => {
+    const { store, prefix, close } = await openTestStore(test.pool);
+    const pool = openPool(test.url, { connectionLimit: 1 });
+    const few = mysqlStore(pool, { prefix });
+    const held = await pool.getConnection();
+    const { threadId } = held;
+    const late = Promise.allSettled(
+      [1, 2, 3].map((number) => few.admit(claim(number, { within: 20 }))),
+    );
+    await setTimeout(20);
+    held.release();
+    for (const outcome of await late)
+      expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('not sent') } });
+    const next = await pool.getConnection();
+    expect(next.threadId).toBe(threadId);
+    next.release();
+    expect(await store.admit(claim(4))).toEqual({ status: 'admitted', attempt: 1 });
+    await pool.end();
+    await close();
   });
 
   it('keeps keys apart that collations take for the same', async () => {
