@@ -290,7 +290,7 @@ describe('dead-letters redrive with tenants', () => {
   test('list and show tell the tenant', async () => {
     const { env, letterOf } = await twoTenants();
     const listed = await run(['dead-letters', 'list'], { env });
-    expect(listed.stdout).toMatch(/^failed +id +tenant +event +error/);
+    expect(listed.stdout).toMatch(/^failed last +id +tenant +event +error/);
     expect(listed.stdout).toMatch(/ globex +call:completed /);
     const ofGlobex = await run(['dead-letters', 'list', '--tenant', 'globex', '--json'], { env });
     expect(ofGlobex.records()).toMatchObject([{ tenant: 'globex' }]);

@@ -21,6 +21,8 @@ async function postgresEngine(now: () => number): Promise<Engine> {
   const server = await startPostgres({ settings: { search_path: 'clock,pg_catalog,public' } });
   own.add({ close: () => server.remove() });
   const pool = new Pool({ connectionString: server.url });
+  // end() resolves before the sockets are closed, and the server ends what is still open.
+  pool.on('error', () => undefined);
   own.add({ close: () => pool.end() });
   await pool.query(`CREATE SCHEMA clock;
 CREATE TABLE clock.time (at double precision NOT NULL);
