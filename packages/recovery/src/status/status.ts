@@ -24,7 +24,8 @@ const rules = () => ({
  * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the service. What
  * the log cannot tell is `unknown`, with the reason.
  *
- * It takes a few milliseconds: call it once a minute rather than for each request.
+ * It takes 10 to 80 ms with 50 hours of deliveries and a database on the same machine, and needs 10 to 20 round trips
+ * (30 to 85 for Redis), the more the more deliveries failed. Call it once a minute rather than for each request.
  * @returns also if the store does not respond, which is then reported in `attention`
  * @throws WebhookError `invalid-options`
  * @example
