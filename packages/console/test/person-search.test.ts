@@ -26,7 +26,7 @@ async function withLetters(letters: readonly DeadLetter[], options: Options = {}
 const at = (seconds: number) => ({ failedAt: new Date(NOW + seconds * 1_000) });
 
 describe('api/dead-letters/search', () => {
-  it('finds a phone number, an e-mail address and a name in bodies, newest first', async () => {
+  it('finds a phone number, an email address and a name in bodies, newest first', async () => {
     const { calls, search } = await withLetters([
       letterOf('c1', { toPhoneNumber: '+491715550123' }, at(1)),
       letterOf('c2', { contact: { name: 'Ada Lovelace', phone: '0171 5550123' } }, at(2)),

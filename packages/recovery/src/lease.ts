@@ -4,7 +4,7 @@ import { inTime } from './store-calls.ts';
 
 /** A lease that is renewed until it is stopped. */
 export interface KeptLease {
-  /** Aborted if somebody else may have the lease: the store says so, or it was not renewed in time. */
+  /** Aborted if another process may have the lease: the store says so, or it was not renewed in time. */
   readonly lost: AbortSignal;
   /** Renews it no more. Resolves when a renewal that was under way has ended; never rejects. */
   stop(): Promise<void>;

@@ -62,7 +62,7 @@ export interface ReconcileResult {
   handled: number;
   /** Events that were handled before, or that are being handled. */
   known: number;
-  /** Events that are dead letters. They do not run until somebody redrives them. */
+  /** Events that are dead letters. They do not run until they are redriven. */
   inDeadLetters: number;
   /** Events that failed in this run; in a dry run, those that have failed so far. The next run runs them again. */
   failed: number;

@@ -32,8 +32,8 @@ export interface ReconcilerOptions extends SharedOptions {
   /** The time between two runs, in milliseconds; at least 60,000. Default: 900,000 (15 minutes). */
   every?: number | undefined;
   /**
-   * A run leaves out what happened less than this long ago, in milliseconds: a webhook of it may still arrive, and
-   * has more data. Default: 600,000 (10 minutes), which is enough for two attempts of the service.
+   * A run leaves out what happened less than this long ago, in milliseconds: its webhook may still arrive, and
+   * carries more data. Default: 600,000 (10 minutes), which is enough for two attempts of the service.
    */
   settleFor?: number | undefined;
   /**

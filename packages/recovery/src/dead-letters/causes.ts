@@ -1,7 +1,7 @@
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { redactEventName, sha256 } from '@call-webhooks/core/internal';
 
-/** Of longer error texts, the beginning and the end are read: the middle is what somebody quoted. */
+/** Of longer error texts, the beginning and the end are read: the middle is usually a quotation. */
 const MAX_TEXT = 2_000;
 const MAX_CAUSE = 400;
 /** Shorter ids occur in words by chance. */
@@ -102,11 +102,11 @@ const HEX_ID = /^(?=.*\d)[\da-f]{8,}$/;
 const PATH = /^(?:[a-z][a-z\d+.-]{1,20}:\/\/|\.{0,2}\/|[A-Z]:\\)\S*$/;
 
 /**
- * What an error has in common with others of the same cause: its text without ids, times, durations, long
- * numbers and quoted sentences. What tells one fault from another stays: the code of an error, a status, a
- * server and its port, the name of a field or a table.
- * @param failure a dead letter as it is listed, or any error text that is redacted
- * @returns at most 400 characters
+ * Returns the text that an error shares with other errors of the same cause: without ids, times, durations, long
+ * numbers and quoted sentences. What distinguishes causes stays: an error code, a status, a server and its port, the
+ * name of a field or a table.
+ * @param failure a dead letter as `list` returns it, or any redacted error text
+ * @returns at most 400 characters; a longer text loses its middle
  * @example
  * causeOf({ error: 'The CRM responded 422: no contact "c-17"' }); // 'The CRM responded 422: no contact …'
  */
@@ -161,7 +161,7 @@ function withoutId(text: string, id: string): string {
   );
 }
 
-/** Dead letters that failed for the same cause. */
+/** A group of dead letters whose last errors have the same cause. */
 export interface DeadLetterCause {
   /** The same in all processes: 12 hexadecimal digits. */
   id: string;
@@ -169,12 +169,12 @@ export interface DeadLetterCause {
   text: string;
   /** How many dead letters have it. */
   count: number;
-  /** When the first failure of any of them was, as far as their histories go. */
+  /** When the first of them failed for the first time, as far as their histories reach. */
   firstAt: Date;
-  /** When the last failure of any of them was. */
+  /** When one of them failed most recently. */
   lastAt: Date;
   /**
-   * The names of their events, sorted; `'unknown'` for those that have none, `'[redacted]'` for those that
+   * The names of their events, sorted: `'unknown'` for letters without a name, and `'[redacted]'` for names that
    * neither look like the name of an event nor are configured in this process.
    */
   eventNames: string[];
@@ -182,12 +182,12 @@ export interface DeadLetterCause {
   example: { id: string; error: string };
 }
 
-/** The id of a cause, as `groupByCause` has it: 12 hexadecimal digits. @param cause as `causeOf` gives it */
+/** Returns the id of a cause, as in `groupByCause`: 12 hexadecimal digits. @param cause the text that `causeOf` returns */
 export const causeId = async (cause: string): Promise<string> => (await sha256(cause)).slice(0, 12);
 
 /**
  * Groups dead letters by the cause of their last error.
- * @returns the most frequent cause first; of two that are as frequent, the one that occurred last
+ * @returns the most frequent cause first; of equally frequent causes, the most recent one first
  */
 export async function groupByCause(
   letters: Iterable<

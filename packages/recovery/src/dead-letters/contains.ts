@@ -13,13 +13,14 @@ const LETTER = String.raw`[\p{L}\p{M}\p{N}]`;
 type IsAbout = (text: string) => boolean;
 
 /**
- * Finds the bodies that have the data of a person: a phone number, an e-mail address or a name.
+ * Finds the bodies that have the data of a person: a phone number, an email address or a name.
  *
  * A phone number has the same digits. From nine digits on, the country code may be missing, and the zero of
- * national calls may be there or not, wherever it stands: `+49 (0)171 …`, `0171 …`. An e-mail address or a name is found as whole words, whatever the case of its
- * letters and wherever it stands in a text. A name is also found if its two parts are two neighbouring
- * fields, or if they are in the other order with a comma. Quotes around the search do not count. The names of fields count as well.
- * @param search what somebody typed: `'+1 555 010-4477'`, `'ada@example.com'`, `'Ada Lovelace'`
+ * national calls may be there or not, wherever it stands: `+49 (0)171 …`, `0171 …`. An email address or a name is
+ * found as whole words, whatever the case of its letters and wherever it stands in a text. A name is also found if its
+ * two parts are two neighboring fields, or if they are in the other order with a comma. Quotes around the search do
+ * not count. The names of fields are searched as well.
+ * @param search what a person typed: `'+1 555 010-4477'`, `'ada@example.com'`, `'Ada Lovelace'`
  * @returns whether a body has it: parsed JSON, or the text of a body that is no JSON. `undefined` if the
  *   search has fewer than five digits and fewer than two letters, and so would find too much
  * @example

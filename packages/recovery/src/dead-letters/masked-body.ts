@@ -22,10 +22,11 @@ const DIGITS_ALONE = /^\+?[\d\s().-]{7,}$/;
 const [EARLIEST, LATEST] = [Date.UTC(2000, 0), Date.UTC(2100, 0)];
 
 /**
- * The body of a dead letter without personal data: its shape, and of its values only the ids, times
- * and states that are known to say nothing of a person. Every other value is replaced by its kind.
+ * Masks personal data in the body of a dead letter. The structure stays, and so do booleans, empty values, and the ids,
+ * times, states and durations that are known to say nothing about a person. Every other value is replaced by its kind,
+ * such as `••• email address`.
  * @param rawBody the raw bytes of the body
- * @returns JSON, not indented; `undefined` for a body that is no JSON, which cannot be masked
+ * @returns JSON without indentation; `undefined` if the body is not JSON and therefore cannot be masked
  */
 export function maskedBody(rawBody: Uint8Array): string | undefined {
   let body: unknown;
@@ -38,8 +39,8 @@ export function maskedBody(rawBody: Uint8Array): string | undefined {
 }
 
 /**
- * The name of a field of a body, or a mask for one that may be the name of a person.
- * @param index its place among the fields, so that masked names stay apart
+ * Returns the name of a field of a body, or a mask if it may be the name of a person.
+ * @param index the position of the field, from 0, which keeps masked names apart
  */
 export const maskedFieldName = (name: string, index: number): string =>
   looksLikeField(name) && redactId(name) === name ? name : `${MASK} ${String(index + 1)}`;
@@ -70,7 +71,7 @@ const shown = (value: unknown) => (typeof value === 'string' ? redactId(value) :
 
 function kindOf(value: unknown): string {
   if (typeof value !== 'string') return typeof value;
-  if (/^[^\s@]{1,200}@[^\s@]{1,200}$/.test(value)) return 'e-mail address';
+  if (/^[^\s@]{1,200}@[^\s@]{1,200}$/.test(value)) return 'email address';
   if (/^[a-z][a-z\d+.-]{0,20}:\/\//i.test(value)) return 'URL';
   if (ISO_TIME.test(value)) return 'time';
   return DIGITS_ALONE.test(value) ? 'digits' : 'text';

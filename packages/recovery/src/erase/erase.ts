@@ -11,7 +11,7 @@ import {
 import { outcomesOf, type RowFilter } from './outcomes.ts';
 import { foundJobs, foundLetters, type Found, type FoundJob } from './search.ts';
 
-/** What moved while it was looked for, such as a job between two runs, is found by the next pass. */
+/** The next pass finds what moved during a search, such as a job between two runs. */
 const MAX_PASSES = 3;
 /** How long a dead letter stays claimed if the erasure dies with it; milliseconds. */
 const CLAIM_MS = 10_000;
@@ -24,17 +24,17 @@ export const nothingErased = (): EraseResult => ({
 });
 
 /**
- * Erases the data of a person, a call, a tenant or a time: dead letters, dead and finished jobs, and outcomes. With
- * `loseWaiting` also jobs that wait, and with `forgetKeys` what the store and the queue know duplicates by. What is
- * running is counted and stays.
+ * Erases the data of a person, a call, a tenant or a period: dead letters, dead and finished jobs, and outcomes. With
+ * `loseWaiting`, it also erases jobs that are waiting to run. With `forgetKeys`, it also erases the keys by which the
+ * store and the queue recognize duplicates. Jobs that are running are counted and stay.
  *
- * Outcomes and keys are erased first, and bodies last: an erasure that was interrupted finds the same events again
- * when it is run again. When a call of a store fails, it is repeated as in `redrive`. At the end, and also after a
- * failure, the logger gets one line.
+ * Outcomes and keys are erased first, and bodies last, so that an interrupted erasure finds the same events when you
+ * run it again. A store call that fails is retried for about half a minute. The logger gets one line at the end, also
+ * if the erasure failed.
  *
- * It cannot reach what a server keeps besides: append-only files, write-ahead logs, replicas and backups.
- * @throws WebhookError `invalid-options`; and rejects with the error of the store if that goes on failing, or with the
- *   reason of the signal
+ * It cannot reach what a server keeps elsewhere: append-only files, write-ahead logs, replicas and backups.
+ * @throws WebhookError `invalid-options`. It also rejects with the error of a store call that failed after all
+ *   retries, and with the reason of the signal.
  * @example
  * const { deadLetters, running } = await erase({ contains: ['+15550104477'], by: 'ops@example.com', deadLetters, store });
  */
@@ -149,7 +149,7 @@ class Erasure {
       const claimed = await ask('claim', () => deadLetters.claim(id, claim));
       const isErased = claimed && (await ask('settle', () => deadLetters.settle(id, token)));
       if (!isErased) {
-        if (!(await ask('get', () => deadLetters.get(id)))) return; // somebody else removed it
+        if (!(await ask('get', () => deadLetters.get(id)))) return; // it was removed meanwhile
         result = 'running';
       }
     }

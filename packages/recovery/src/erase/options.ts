@@ -18,10 +18,11 @@ export interface ErasedData {
    */
   before?: Date | undefined;
   /**
-   * The events whose bodies contain one of these values: a phone number, an e-mail address or a name. A phone number
+   * The events whose bodies contain one of these values: a phone number, an email address or a name. A phone number
    * has the same digits; from nine digits on, the country code or the zero of national calls may be missing. An
    * address or a name is found as whole words, whatever the case of its letters. A name alone also finds other
-   * people of this name: `onProgress` says which value found an event. Outcomes have no bodies: those of the events that are found are erased.
+   * people of this name: `onProgress` says which value found an event. Outcomes have no bodies, so those of the events
+   * that are found are erased.
    */
   contains?: readonly string[] | undefined;
 }

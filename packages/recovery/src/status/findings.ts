@@ -6,7 +6,7 @@ import type { Attention } from './types.ts';
 export type Finding = Pick<Attention, 'kind' | 'urgent' | 'by' | 'since' | 'count'> & {
   /** Empty without tenants, and if it concerns all of them. */
   readonly tenant: string;
-  /** Empty if it concerns every event, or nobody can tell which. */
+  /** Empty if it concerns every event, or it is unknown which. */
   readonly eventName: string;
 } & Facts;
 
@@ -30,7 +30,7 @@ type Facts =
       readonly most: CommonError | undefined;
       /** How often the oldest one failed. */
       readonly failures: number;
-      /** Whether these are known events, and not deliveries that nobody can tell apart. */
+      /** Whether these are known events, and not deliveries that cannot be told apart. */
       readonly isKnown: boolean;
     }
   | { readonly what: 'dead-letters'; readonly most: CommonError | undefined }

@@ -4,7 +4,7 @@ import type { Store } from '@call-webhooks/core';
 export type AttentionKind =
   'store' | 'failing' | 'silent' | 'rejected' | 'missed' | 'stuck' | 'slow';
 
-/** One thing that somebody should look at, as `status` finds it. */
+/** One thing that needs attention, as `status` finds it. */
 export interface Attention {
   /**
    * - `store`: the store does not answer, so every delivery is rejected; or only its outcome log cannot be read.
@@ -89,7 +89,7 @@ export interface Status {
   /** When it was judged, in milliseconds since the epoch, by the store's clock. */
   readonly at: number;
   /**
-   * What somebody should look at. Urgent items come first. Among equally urgent ones, the order is `store`, `silent`,
+   * What needs attention. Urgent items come first. Among equally urgent ones, the order is `store`, `silent`,
    * `rejected`, `failing`, `stuck`, `missed`, `slow`, and of one kind the oldest first.
    */
   readonly attention: readonly Attention[];

@@ -26,7 +26,7 @@ const WORDS: {
     fix: OUTCOMES['store-unavailable'].fix,
   }),
   'log-unreadable': ({ error }) => ({
-    text: `The outcome log of the store cannot be read, so nobody can tell which events arrive: ${error}`,
+    text: `The outcome log of the store cannot be read, so it is unknown which events arrive: ${error}`,
     fix: "Check the store's server. Deliveries do not wait for the log, and may go on.",
   }),
   'failing-events': (

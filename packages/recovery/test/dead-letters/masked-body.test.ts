@@ -30,7 +30,7 @@ it('ids, times, states and booleans of a call are shown, and all else by its kin
     }),
   ).toEqual({
     toPhoneNumber: '••• digits',
-    recipientEmail: '••• e-mail address',
+    recipientEmail: '••• email address',
     recipientName: '••• text',
     recordingUrl: '••• URL',
     fromPhoneNumber: { label: '••• text', number: '••• number' },

@@ -55,7 +55,7 @@ describe('erase: dead letters', () => {
   it.each([
     ['the digits of a phone number', '0049 (171) 555-0123'],
     ['its last nine digits', '715550123'],
-    ['an e-mail address, without regard to case', 'ADA@example.com'],
+    ['an email address, without regard to case', 'ADA@example.com'],
     ['a name', 'ada  lovelace'],
   ])('erases those whose bodies contain %s, and no others', async (_what, value) => {
     const { deadLetters, run, left } = setup();
