@@ -11,15 +11,21 @@ import { run } from './support/run.ts';
 async function send(
   { url, store }: Pick<Awaited<ReturnType<typeof setup>>, 'url' | 'store'>,
   events: readonly object[],
+  secret = SECRET,
 ): Promise<void> {
+  const before = (await store.log?.read())?.rows.length ?? 0;
   for (const event of events) {
     const body = JSON.stringify(event);
-    const headers = { ...(await sign({ secret: SECRET, body })) };
+    const headers = { ...(await sign({ secret, body })) };
     await fetch(url, { method: 'POST', headers, body });
   }
-  await waitFor(async () => ((await store.log?.read())?.rows.length ?? 0) >= events.length);
+  await waitFor(
+    async () => ((await store.log?.read())?.rows.length ?? 0) >= before + events.length,
+  );
 }
 
+const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const [GREEN, YELLOW] = ['\x1b[32m', '\x1b[33m'];
 const event = (name: string, callId: string) => ({ eventName: `call:${name}`, callId });
 const CALM = [event('started', 'c1'), event('completed', 'c1')];
 const on = { 'call:started': () => undefined, 'call:completed': () => undefined };
@@ -142,6 +148,24 @@ describe('status', () => {
     const calm = await run(['doctor', '--json'], { env: made.env });
     expect(calm.records()).toContainEqual({
       ...{ check: 'status', result: 'ok', text: 'All 2 events are arriving.' },
+    });
+  });
+
+  test('does not say that all is well while a rejection cannot be judged yet', async () => {
+    const made = await setup({ on });
+    await send(made, CALM);
+    const inColor = { env: made.env, terminal: true, columns: 80 };
+    const calm = await run(['status'], inColor);
+    expect(calm).toMatchObject({ code: 0, stdout: expect.stringContaining(`${GREEN}All`) });
+    await send(made, [event('completed', 'c2')], OTHER_SECRET);
+    const found = await run(['status'], inColor);
+    expect(found.stdout).toContain(`${YELLOW}1`);
+    expect(found.stdout).toMatch(/has failed\s+\S*verification since/);
+    expect([found.code, found.stdout.includes(GREEN)]).toEqual([0, false]);
+    const { records } = await run(['doctor', '--json'], { env: made.env });
+    expect(records()).toContainEqual({
+      ...{ check: 'status', result: 'skipped' },
+      text: expect.stringMatching(/^1 delivery has failed verification since .* too early to tell/),
     });
   });
 

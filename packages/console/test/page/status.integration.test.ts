@@ -6,6 +6,7 @@ import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium'
 import { hasRows, openConsole, testReceivers } from './open-console.ts';
 
 const WIDTHS = [1440, 390];
+const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
 const overflows = (page: Page) =>
   page.evaluate<boolean>(
@@ -38,6 +39,19 @@ describeInChromium('the console for somebody on call', (chromium) => {
     await page.getByRole('table', { name: 'Times by event' }).getByText('call:started').waitFor();
     await page.getByRole('link', { name: '2.4.1' }).waitFor();
     expect([await axeFindings(page), await overflows(page)]).toEqual([[], false]);
+  });
+
+  test('the status is green while all events arrive, and not while a rejection cannot be judged yet', async () => {
+    const receiver = await start();
+    await receiver.deliver(callCompleted());
+    const page = await openConsole(chromium, receiver);
+    const status = page.getByRole('region', { name: 'Status' });
+    await status.getByText('is arriving').waitFor();
+    expect(await status.getAttribute('data-tone')).toBe('good');
+    expect(await receiver.deliver(callCompleted(), { secret: OTHER_SECRET })).toBe(401);
+    await receiver.deliver(callCompleted()); // so that its event is known to arrive
+    await status.getByText('1 delivery has failed verification since').waitFor();
+    expect(await status.getAttribute('data-tone')).toBe('muted');
   });
 
   test.each(WIDTHS)('a bar of the chart leads to its deliveries (%d px)', async (width) => {
