@@ -36,7 +36,7 @@ export const nothingReconciled = (): ReconcileResult => ({
 });
 
 /**
- * Whether the store knows none of the events that were looked up. Then the calls may be those of somebody else: the
+ * Whether the store knows none of the events that were looked up. Then the calls may be those of another account or tenant: the
  * client has another token, or the tenant another name.
  */
 export const knowsNothing = ({

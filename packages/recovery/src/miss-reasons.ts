@@ -124,7 +124,7 @@ function settledOf(rows: readonly OutcomeRow[]): ReadonlyMap<string, number> {
   return settled;
 }
 
-/** Of a genuine delivery: with most 4xx, nobody knows who sent it. Another process may know other outcomes. */
+/** Of a genuine delivery: with most 4xx, it is unknown who sent it. Another process may know other outcomes. */
 const isFailure = (code: OutcomeCode): boolean =>
   code === 'invalid-payload' ||
   ((OUTCOMES as Partial<typeof OUTCOMES>)[code]?.status ?? 500) >= 500;

@@ -71,7 +71,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   };
 }
 
-/** @returns milliseconds until somebody has to look again */
+/** @returns milliseconds until the next look */
 async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Promise<number> {
   const { clock, every } = settings;
   const untilDue = async () => {
@@ -261,7 +261,7 @@ function warnOfClock({ tenant, logger }: ReconcilerSettings, since: number): voi
 const MAX_CALL_IDS = 20;
 const MAX_EVENT_NAMES = 20;
 
-/** Nothing was run. Otherwise, every event of somebody else would have been run. */
+/** Nothing was run. Otherwise, every event of another account or tenant would have been run. */
 const DOUBT =
   ' The store knows none of the events of these calls: check that the client lists the calls of this receiver, and that the tenant is right.';
 

@@ -2,7 +2,7 @@ import type { Clock } from '@call-webhooks/client';
 import { WebhookError } from '@call-webhooks/core';
 import { callHook } from '@call-webhooks/core/internal';
 
-/** How often a failed call is repeated. With its pauses, that is about half a minute: a failover takes a while. */
+/** How often a failed call is retried. With its pauses, that is about half a minute: a failover takes a while. */
 const MAX_RETRIES = 10;
 /** The first pause; each later one is longer by as much. Milliseconds. */
 const PAUSE_MS = 500;
@@ -19,12 +19,12 @@ export interface StoreRetry {
   pauseMs: number;
 }
 
-/** How calls of a store are repeated. */
+/** How calls of a store are retried. */
 export interface Persistence {
   readonly clock: Clock;
-  /** When it is aborted, a pause ends, the call is made once more, and not repeated again. */
+  /** When it is aborted, a pause ends, the call is made once more, and then not retried. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of each call that failed and is repeated. Errors it throws are ignored. */
+  /** Called when a call has failed and will be retried. Errors it throws are ignored. */
   readonly onRetry?: ((retry: StoreRetry) => unknown) | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function untilTaken<Delivered>(
   }
 }
 
-/** @returns `false` if the call failed often enough, or nobody wants it any more */
+/** @returns `false` if the call failed after all retries, or was aborted */
 async function waitToRepeat(
   failures: number,
   error: unknown,

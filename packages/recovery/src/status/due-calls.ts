@@ -60,7 +60,7 @@ export interface EarlyHistory {
   readonly needed: number;
   /** Calls that have lacked the event for as long as a judge with enough history would wait at least. */
   readonly waiting: number;
-  /** How long such a call is waited for; milliseconds. `undefined` if nobody judges at all so far. */
+  /** How long such a call is waited for; milliseconds. `undefined` if no call is judged so far. */
   readonly waitsFor: number | undefined;
 }
 
@@ -108,7 +108,7 @@ function judgedBy(
     return Math.min(waitMax, Math.max(waitMin, 2 * longestWait));
   };
   const limit = () => {
-    // One standard error less: of few events, nobody knows how many calls have them.
+    // One standard error less: of few events, it is unknown how many calls have them.
     const seen = Math.min(1, (events + 1) / (calls + 2));
     const error = Math.sqrt((seen * (1 - seen)) / (calls + 2));
     const share = Math.min(0.9, Math.max(0.001, seen - error));

@@ -150,7 +150,7 @@ export const REJECTIONS = [
   'secret-unavailable',
 ] as const;
 
-/** Whether the service was not told that it is done, and retries. Nobody retries a replay. */
+/** Whether the service was not told that it is done, and retries. A replay is not retried. */
 export const isOpenFailure = ({ source, late, outcome }: OutcomeRow): boolean =>
   source === 'webhook' &&
   late !== true &&

@@ -5,10 +5,10 @@ import { eventId, groupedBy, type Evidence, type SeenEvent } from './evidence.ts
 import type { CommonError, Finding } from './findings.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** An event that failed, or deliveries without a key, which nobody can tell apart. */
+/** An event that failed, or deliveries without a key, which cannot be told apart. */
 interface FailedEvent {
   readonly key: string | undefined;
-  /** Whether it has a key that nobody may see. */
+  /** Whether it has a key that must not be shown. */
   readonly isRedacted: boolean;
   readonly tenant: string;
   readonly eventName: string;

@@ -213,7 +213,7 @@ function whyEarly(
     : `${since} ${history}. Until then, its absence is reported only for calls that are older than ${String(waitsFor / 3_600_000)} hours.`;
 }
 
-/** What nobody has to act on. */
+/** What needs no action. */
 function notesOf({ minutes }: Evidence): readonly string[] {
   const ignored = new Map<string, number>();
   for (const counters of minutes.values())

@@ -16,7 +16,7 @@ export const THRESHOLDS = {
   rejectedRows: 30 * MINUTE_MS,
   /** An event that arrives so much less often than another one has no part in what that one explains. */
   comparable: 0.2,
-  /** Failures of deliveries that nobody can tell apart, and that belong together. */
+  /** Failures of deliveries that cannot be told apart and that belong together. */
   unnamedPause: 6.5 * MINUTE_MS,
   /** How far rules look back that need no history. */
   lookBack: 26 * HOUR_MS,

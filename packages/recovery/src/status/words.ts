@@ -91,7 +91,7 @@ const WORDS: {
   'rejected-only': ({ count, since, lastAt, outcome, isKnown, unknownTenants }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${
       isKnown
-        ? 'All known events have arrived since. These deliveries are from an action whose secret is not configured or from another environment, or somebody forged them.'
+        ? 'All known events have arrived since. These deliveries are from an action whose secret is not configured or from another environment, or they are forged.'
         : unknownTenants > 0
           ? `They name ${unknownTenants === 1 ? 'a tenant' : `${String(unknownTenants)} tenants`} that ${unknownTenants === 1 ? 'has' : 'have'} never had a verified delivery.`
           : 'No delivery has ever been verified.'
