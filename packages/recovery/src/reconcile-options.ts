@@ -56,7 +56,7 @@ export interface ReconciledEvent {
 export interface ReconcileResult {
   /** The number of calls in the window. */
   seen: number;
-  /** Events for which no delivery had arrived. */
+  /** Events that never arrived. */
   missed: number;
   /** Events that this run handled, or put into the queue. */
   handled: number;

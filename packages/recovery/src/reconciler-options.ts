@@ -4,7 +4,7 @@ import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/in
 import { SETTLE_FOR_MS } from './cursor.ts';
 import { sharedRules, type ReconcileResult, type SharedOptions } from './reconcile-options.ts';
 
-/** The events of one run for which no delivery had arrived: what `onMissed` of `startReconciler` gets. */
+/** The events that one run found to have never arrived, as passed to the `onMissed` of `startReconciler`. */
 export interface MissedReport {
   /** The number of events that were missed. */
   missed: number;
@@ -48,7 +48,7 @@ export interface ReconcilerOptions extends SharedOptions {
    * what is still missing. Default: `false`.
    */
   dryRun?: boolean | undefined;
-  /** Called after a run that found events for which no delivery had arrived. Errors it throws are ignored. */
+  /** Called after a run that found events that never arrived. Errors it throws are ignored. */
   onMissed?: ((report: MissedReport) => unknown) | undefined;
   /** Called after each run with its counts. Errors it throws are ignored. */
   onRun?: ((result: ReconcileResult) => unknown) | undefined;

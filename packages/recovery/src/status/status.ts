@@ -20,14 +20,14 @@ const rules = () => ({
 });
 
 /**
- * Reports the events whose rules may be paused soon or have stopped arriving, and what else needs attention, each with
- * the evidence and what to do. It reads the outcome log of the store, changes nothing, and never asks the service. What
- * the log cannot tell is `unknown`, with the reason.
+ * Reports the events that have stopped arriving, those whose rules may soon be paused, and anything else that needs
+ * attention, each with the evidence and what to do. It reads the store's outcome log, changes nothing, and never asks
+ * the service. If the log doesn't contain enough to judge an event, its state is `unknown`, with the reason.
  *
  * It takes 10 to 80 ms with 50 hours of deliveries and a database on the same machine, and needs 10 to 20 round trips
  * (30 to 85 for Redis), the more the more deliveries failed. Call it once a minute rather than for each request.
- * @returns also if the store does not respond, which is then reported in `attention`
- * @throws WebhookError `invalid-options`
+ * @returns the result, even if the store does not respond, which is then reported in `attention`
+ * @throws WebhookError `invalid-options`, which is the only reason for which it rejects
  * @example
  * const { attention } = await status({ store });
  * for (const { text, fix } of attention) console.log(`${text} ${fix}`);

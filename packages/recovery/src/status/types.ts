@@ -1,107 +1,112 @@
 import type { Store } from '@call-webhooks/core';
 
-/** The kinds of `Attention`, which its property `kind` explains. */
+/** The kinds of `Attention`. Its property `kind` explains each of them. */
 export type AttentionKind =
   'store' | 'failing' | 'silent' | 'rejected' | 'missed' | 'stuck' | 'slow';
 
-/** One thing that needs attention, as `status` finds it. */
+/** One problem that `status` has found and that needs attention. */
 export interface Attention {
   /**
-   * - `store`: the store does not answer, so every delivery is rejected; or only its outcome log cannot be read.
-   * - `failing`: events fail again and again, or have become dead letters.
+   * - `store`: the store does not respond, so every delivery is rejected with 503; or only its outcome log cannot be read.
+   * - `failing`: events keep failing, or have become dead letters.
    * - `silent`: an event has stopped arriving.
    * - `rejected`: deliveries could not be verified.
-   * - `missed`: a reconcile found events for which no delivery had arrived, or failed events were not sent again.
-   * - `stuck`: deliveries are waiting in the queue, and no worker is running them.
+   * - `missed`: a reconcile run found events that never arrived, or failed events were not sent again.
+   * - `stuck`: deliveries are waiting in the queue, and no worker is running their jobs.
    * - `slow`: deliveries take more than half of the time within which they have to be acknowledged.
    */
   readonly kind: AttentionKind;
-  /** Whether the service may pause a rule because of it, or may have paused one. */
+  /** Whether the service may pause a rule because of this problem, or may have paused one already. */
   readonly urgent: boolean;
   /**
-   * The evidence of `silent`: a retry that did not come, other events of the same calls, or the same hours of last
+   * The evidence for `silent`: a retry that did not arrive, other events of the same calls, or the same hours of last
    * week. Absent for all other kinds.
    */
   readonly by?: 'retries' | 'other-events' | 'usual-hours' | undefined;
-  /** The tenant that it concerns. Absent without tenants, and if it concerns all of them. */
+  /** The tenant concerned. Absent if the receiver has no tenants, or if all of them are concerned. */
   readonly tenant?: string | undefined;
-  /** The event name that it concerns. Absent if it concerns every event, or several, or an unknown one. */
+  /** The name of the event concerned. Absent if several or all events are concerned, or if the name is unknown. */
   readonly eventName?: string | undefined;
   /**
-   * When it began, in milliseconds since the epoch by the store's clock: the time of the first bad delivery, or the
-   * beginning of its minute (of `slow`: of its ten minutes) if the log no longer has its row.
+   * When the problem began, in milliseconds since the epoch by the store's clock: the time of the first bad delivery.
+   * If the log no longer contains the row of that delivery, the beginning of its minute (for `slow`, of its ten
+   * minutes).
    */
   readonly since: number;
-  /** When it ended, in milliseconds since the epoch: only of `rejected`. Absent while it goes on. */
+  /** When the rejections ended, in milliseconds since the epoch. Only for `rejected`, and absent while they continue. */
   readonly until?: number | undefined;
-  /** How many deliveries (`rejected`, `stuck`, `slow`), events or calls it is about. Of `store`, always 1. */
+  /** The number of deliveries (`rejected`, `stuck`, `slow`), events or calls concerned. Always 1 for `store`. */
   readonly count: number;
   /** What happened, with the evidence: one or more sentences in Markdown. */
   readonly text: string;
   /** What to do: one or more sentences in Markdown. */
   readonly fix: string;
-  /** The address of the section that explains the kind. */
+  /** The URL of the section of the docs that explains this kind. */
   readonly docs: string;
 }
 
-/** What `status` knows of one event name of one tenant. */
+/** What `status` knows about one event name of one tenant. */
 export interface EventStatus {
-  /** The tenant. Absent without tenants. */
+  /** The tenant. Absent if the receiver has no tenants. */
   readonly tenant?: string | undefined;
+  /** The name of the event, such as `call:completed`. */
   readonly eventName: string;
   /**
    * When the last verified delivery of the event arrived, in milliseconds since the epoch. Absent if none did in the
    * last 30 days.
    */
   readonly arrivedAt?: number | undefined;
-  /** When the last one was acknowledged, in milliseconds since the epoch. */
+  /** When a delivery of the event was last acknowledged, in milliseconds since the epoch. Absent if none was. */
   readonly acknowledgedAt?: number | undefined;
   /**
-   * - `arrives`: a delivery arrived in the last 2 hours, no call lacks the event, and it has arrived since the
-   *   rejections that are `undecided` began.
-   * - `quiet`: none arrived, which may be normal at this hour.
-   * - `attention`: an item of `attention` is about it.
-   * - `unknown`: the log cannot tell; `why` says why.
+   * - `arrives`: a delivery arrived in the last 2 hours, and no call lacks the event. If there are `undecided`
+   *   rejections, a delivery has arrived since they began.
+   * - `quiet`: no delivery arrived in the last 2 hours, which may be normal at this hour.
+   * - `attention`: an item of `attention` concerns this event.
+   * - `unknown`: the log doesn't contain enough to judge the event; `why` gives the reason.
    */
   readonly state: 'arrives' | 'quiet' | 'attention' | 'unknown';
-  /** With `unknown`, the reason and what is needed: one or more sentences in Markdown. */
+  /** For the state `unknown`, the reason and what is needed: one or more sentences in Markdown. */
   readonly why?: string | undefined;
 }
 
 /**
- * Deliveries of the last minutes that failed verification, and cannot be judged yet: the service sends a genuine one
- * again after about 5 minutes, and a forged request is not sent again. After 8 minutes at most, they are an item of
- * `attention`, or nothing is said about them any more.
+ * Recent deliveries that failed verification and can't be judged yet. The service resends a genuine delivery after about
+ * 5 minutes, while a forged request is not resent. Within 8 minutes, `status` either moves the rejections to
+ * `attention` or drops them.
  */
 export interface UndecidedRejections {
-  /** The tenant that they name. Absent without tenants, and if no delivery of that tenant was ever verified. */
+  /** The tenant that the deliveries name. Absent without tenants, or if no delivery of that tenant was ever verified. */
   readonly tenant?: string | undefined;
-  /** When the first one was rejected, in milliseconds since the epoch by the store's clock. */
+  /** When the first delivery was rejected, in milliseconds since the epoch by the store's clock. */
   readonly since: number;
-  /** How many were rejected. */
+  /** The number of rejected deliveries. */
   readonly count: number;
-  /** What happened, and why it cannot be judged: sentences in Markdown. */
+  /** What happened, and why it can't be judged yet: sentences in Markdown. */
   readonly text: string;
 }
 
-/** What needs attention, and what is known of each event. */
+/** The result of `status`: what needs attention, and what is known about each event. */
 export interface Status {
-  /** When it was judged, in milliseconds since the epoch, by the store's clock. */
+  /** The time of this result, in milliseconds since the epoch by the store's clock. */
   readonly at: number;
   /**
-   * What needs attention. Urgent items come first. Among equally urgent ones, the order is `store`, `silent`,
-   * `rejected`, `failing`, `stuck`, `missed`, `slow`, and of one kind the oldest first.
+   * What needs attention. Urgent items come first. Equally urgent items are sorted by kind (`store`, `silent`,
+   * `rejected`, `failing`, `stuck`, `missed`, `slow`), and items of the same kind from oldest to newest.
    */
   readonly attention: readonly Attention[];
-  /** What is too new to be judged: it needs no attention yet, and is no sign that all is well. */
+  /** Rejections that are too recent to be judged. They need no attention yet, but all may not be well. */
   readonly undecided: readonly UndecidedRejections[];
-  /** Each event name of each tenant that arrived in the last 30 days, sorted by tenant and name. */
+  /**
+   * Each event name of each tenant that arrived in the last 30 days, sorted by tenant and name. With `expect`, only the
+   * names in it, including those that have never arrived.
+   */
   readonly events: readonly EventStatus[];
   /** What requires no action, such as events without a handler: one sentence in Markdown each. */
   readonly notes: readonly string[];
-  /** Why nothing can be told: the store keeps no outcome log, or it cannot be read. */
+  /** Set if the status can't be determined, with the reason: the store keeps no outcome log, or it can't be read. */
   readonly unknown?: string | undefined;
-  /** The time zone of the times in the texts. Absent if that is the zone of the process. */
+  /** The time zone of all times in `text`, `why` and `notes`. Absent if it is the process's zone. */
   readonly timeZone?: string | undefined;
 }
 
@@ -112,13 +117,13 @@ export type StatusStore = Pick<Store, 'log' | 'peek' | 'ping' | 'loadCursor' | '
 export interface StatusOptions {
   /** The store that all receivers and workers share. */
   store: StatusStore;
-  /** The names of the events that should arrive. Default: all that arrived in the last 30 days. */
+  /** The names of the events that should arrive; all others are ignored. Default: all that arrived in the last 30 days. */
   expect?: readonly string[] | undefined;
   /** The time to judge at, in milliseconds since the epoch. Default: the time of the store's clock. */
   now?: (() => number) | undefined;
   /**
-   * The time zone of the times in the texts: an IANA name such as `Europe/Berlin`. Each time is shown with its zone.
-   * Default: the zone of the process.
+   * The time zone in which the texts show times: an IANA name such as `Europe/Berlin`. Each time is shown with its zone.
+   * Default: the process's zone.
    */
   timeZone?: string | undefined;
 }

@@ -27,7 +27,7 @@ const WORDS: {
   }),
   'log-unreadable': ({ error }) => ({
     text: `The outcome log of the store cannot be read, so it is unknown which events arrive: ${error}`,
-    fix: "Check the store's server. Deliveries do not wait for the log, and may go on.",
+    fix: "Check the store's server. Deliveries don't depend on the log, so they may continue.",
   }),
   'failing-events': (
     { eventName, failures, count, since, lastAt, outcome, most, urgent, isKnown },
@@ -56,7 +56,7 @@ const WORDS: {
     fix: RULE,
   }),
   'calls-due': ({ eventName, since, count, other, percent, urgent }, at) => ({
-    text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} arrived for ${calls(count)} that should have it by now. Usually, ${String(percent)} % of the calls have it. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
+    text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} arrived for ${calls(count)} that should have it by now. Usually, ${String(percent)}% of the calls have it. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
     fix: RULE,
   }),
   'usual-hours': ({ since, count }, at) => ({
@@ -68,7 +68,7 @@ const WORDS: {
     fix: fixOfRejected(outcome),
   }),
   'rejected-ended': ({ count, since, lastAt, outcome, ended, missing, again }, at) => {
-    const by = ended.secretId === '' ? '' : ` by the secret ${code(ended.secretId)}`;
+    const by = ended.secretId === '' ? '' : ` with the secret ${code(ended.secretId)}`;
     const end = `${code(ended.eventName)}, which had not arrived while deliveries were rejected, was verified${by} at ${at(ended.at)}`;
     const others =
       missing.length === 0
@@ -103,7 +103,7 @@ const WORDS: {
     fix: 'Run reconcile: it runs them again.',
   }),
   reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
-    text: `The reconcile of ${at(ranAt)} found ${events(count, eventName)} for which no delivery had arrived, of calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
+    text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
     fix: `${isDryRun ? 'It was a dry run, so nothing was run: run reconcile without dryRun. ' : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
@@ -142,7 +142,7 @@ const lastVerified = (
   { eventName, arrivedAt, secretId }: SeenEvent,
   at: (time: number) => string,
 ): string =>
-  `${code(eventName)}, last verified ${secretId === '' ? '' : `by the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
+  `${code(eventName)}, last verified ${secretId === '' ? '' : `with the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
 
 function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
   if (outcome !== 'signature-mismatch') return OUTCOMES[outcome].fix;

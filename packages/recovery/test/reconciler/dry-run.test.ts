@@ -23,9 +23,7 @@ describe('a reconciler that runs nothing', () => {
     expect(line?.message).not.toContain('check that the client');
     const { attention } = await status({ store: receiver.store, now });
     expect(attention).toMatchObject([{ kind: 'missed', eventName: 'call:completed', count: 1 }]);
-    expect(attention[0]?.text).toMatch(
-      /found 1 `call:completed` event for which no delivery had arrived/,
-    );
+    expect(attention[0]?.text).toMatch(/found 1 `call:completed` event that never arrived/);
     expect(attention[0]?.fix).toContain('without dryRun');
 
     // Another one, which runs them, has a schedule of its own.

@@ -89,7 +89,7 @@ describe('a rotation', () => {
     const [pause] = model.pauses;
     expect(pause?.at).toBeGreaterThan(MONDAY + alarm.first + 15 * MINUTE);
     expect(only(found, 'rejected').text).toMatch(
-      /failed verification since .*`call:completed`, last verified by the secret `secret-2` at /,
+      /failed verification since .*`call:completed`, last verified with the secret `secret-2` at /,
     );
   });
 
@@ -117,7 +117,7 @@ describe('a rotation', () => {
     // Its row has the time of the response; the model counts from when the service has it.
     expect(Math.abs((found?.since ?? 0) - first)).toBeLessThanOrEqual(5);
     expect(found?.text).toMatch(
-      /from 10:0\d UTC to 10:1\d UTC \(`signature-mismatch`\)\. The rejections have ended: `call:completed`, which had not arrived while deliveries were rejected, was verified by the secret `secret-2` at 10:1\d UTC\.$/,
+      /from 10:0\d UTC to 10:1\d UTC \(`signature-mismatch`\)\. The rejections have ended: `call:completed`, which had not arrived while deliveries were rejected, was verified with the secret `secret-2` at 10:1\d UTC\.$/,
     );
     expect(found?.fix).toContain('Nothing is left to do');
     expect(found?.until).toBeGreaterThan(found?.since ?? Infinity);
@@ -128,7 +128,7 @@ describe('a rotation', () => {
     expect(await at(again)).toEqual([]);
     const [second] = await at(again + 12 * MINUTE);
     expect(second).toMatchObject({ kind: 'rejected', urgent: true });
-    expect(second?.text).toContain('`call:completed`, last verified by');
+    expect(second?.text).toContain('`call:completed`, last verified with');
     expect(second?.since).toBeGreaterThan(INCIDENT_AT + again);
   });
 
@@ -150,7 +150,7 @@ describe('a rotation', () => {
       true,
     );
     expect(found.at(-1)).toMatchObject({ kind: 'rejected', urgent: true });
-    expect(found.at(-1)?.text).toContain('`call:completed`, last verified by');
+    expect(found.at(-1)?.text).toContain('`call:completed`, last verified with');
     expect(found.at(-1)?.since).toBeGreaterThan(begun);
   });
 

@@ -12,18 +12,18 @@ export interface OpenedStore {
   now(): number;
   /** Moves the store's clock forward by `ms`, or makes everything in the store that much older. */
   advance(ms: number): Promise<void> | void;
-  /** How what a claim writes can be refused. */
+  /** Ways in which the database rejects the writes of a claim. */
   refusals?: Refusals;
   /**
-   * How many rows, keys or documents the store has in all. A store that deletes what it has forgotten
-   * with a timer or a job of its own does so in `advance`.
+   * The number of rows, keys or documents in the store. If the store deletes expired ones with its own
+   * timer or job, `advance` does this instead.
    */
   size?(): Promise<number>;
-  /** The same store, as a receiver has it whose clock is `ms` ahead of the store's. */
+  /** The same store as seen by a receiver whose clock is `ms` milliseconds ahead of the store's. */
   skewed?(ms: number): Store;
   /**
-   * Marks the tables as those of a newer release, or as those of this one again. Left out for a store
-   * whose tables have no version.
+   * `true` marks the tables as migrated by a newer release, and `false` takes the mark back. Leave it out
+   * if the tables have no version.
    */
   setNewer?(isNewer: boolean): Promise<void> | void;
   close?(): Promise<void>;

@@ -54,7 +54,7 @@ test('a rotation that is not deployed is told in time, by the status and the log
   expect(service.of().isPaused(COMPLETED)).toBe(false);
   const { attention } = await service.status();
   expect(attention).toMatchObject([{ kind: 'rejected', urgent: true }]);
-  expect(attention[0]?.text).toContain('`call:completed`, last verified by the secret');
+  expect(attention[0]?.text).toContain('`call:completed`, last verified with the secret');
   const [line] = service.lines;
   expect(line).toMatchObject({ level: 'warn', fields: { outcome: 'signature-mismatch' } });
   expect(line?.message).toMatch(/Last verified delivery: secret-\w+ \d+ (?:s|min) ago/);
