@@ -26,7 +26,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       load: async () => (await import('./commands/simulator-events.ts')).simulatorEventsCommand,
     },
     resend: {
-      what: 'Send an event of the simulator again',
+      what: 'Resend an event from the simulator',
       load: async () => (await import('./commands/simulator-events.ts')).resendCommand,
     },
     clock: {
@@ -64,7 +64,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       load: async () => (await import('./commands/verify.ts')).verifyCommand,
     },
     explain: {
-      what: 'Explain a response of a receiver',
+      what: "Explain a receiver's response",
       load: async () => (await import('./commands/explain.ts')).explainCommand,
     },
     infer: {
@@ -90,7 +90,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, Listed>>>
       load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
     },
     erase: {
-      what: 'Erase what is stored about a person, a call, a tenant or a time',
+      what: 'Erase stored data by person, call, tenant or age',
       load: async () => (await import('./commands/erase.ts')).eraseCommand,
     },
     reconcile: {

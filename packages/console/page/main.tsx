@@ -28,7 +28,7 @@ function App() {
   return (
     <SessionContext.Provider value={session}>
       <a class="skip" href="#view" onClick={skip}>
-        Skip to the content
+        Skip to main content
       </a>
       <Top />
       {session ? <Content /> : <Starting error={error} />}

@@ -101,7 +101,7 @@ otherwise, older events would run again. A memory store remembers only the
 events since its process started.
 
 If the store's outcome log shows it, a dry run also says why events were missed:
-for example because their rule was paused, or because single deliveries were
+for example because their rule was paused, or because individual deliveries were
 lost.
 
 If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the

@@ -109,7 +109,10 @@ function createCommand(app: App): Command {
     )
     .option('--trigger <event>', 'only this event')
     .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
-    .option('--unsigned', 'an action without a secret, as from before signing was introduced')
+    .option(
+      '--unsigned',
+      'an action without a secret, like one created before signing was introduced',
+    )
     .option('--show-secret', 'print the signing secret');
   return withSimulatorOption(withSecretOptions(command)).action(
     app.action(async (options: CreateOptions) => {

@@ -56,10 +56,15 @@ export function simulatorEventsCommand(app: App, base: Command): Command {
 function listCommand(app: App): Command {
   return withSimulatorOption(app.command('list', 'List the latest events, oldest first'))
     .addOption(new Option('--state <state>', 'only events in this state').choices(STATES))
-    .option('--event <name>', 'only of this event')
+    .option('--event <name>', 'only events with this name')
     .option('--call <id>', 'only events of this call: its id, or the first characters of it')
     .option('--rule <id>', 'only events of this rule: its id, or the first characters of it')
-    .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, MAX_LIMIT), 50)
+    .option(
+      '-n, --limit <number>',
+      'the maximum number of events',
+      wholeNumber('--limit', 1, MAX_LIMIT),
+      50,
+    )
     .action(app.action((options: ListOptions) => list(app, options)));
 }
 

@@ -39,7 +39,7 @@ is unknown, for example because the store does not respond. Times are in UTC.
 ${examples(
   ['status --store sqlite:calls.db', 'Show what needs attention now'],
   [
-    'status --urgent >out 2>&1 || mail -s call ops@acme.de <out',
+    'status --urgent >out 2>&1 || mail ops@example.com <out',
     'From cron: send an email only if it is urgent',
   ],
   ["status --json | jq -r '.attention[].kind'", 'Print only the kind of each finding'],

@@ -141,7 +141,7 @@ const LetterFacts = ({ letter }: LetterProps) => (
   <Facts
     facts={[
       ['First failed', moment(letter.firstFailedAt)],
-      ['Failed last', letter.failedAt !== letter.firstFailedAt && moment(letter.failedAt)],
+      ['Last failed', letter.failedAt !== letter.firstFailedAt && moment(letter.failedAt)],
       ['Signed', moment(letter.signedAt)],
       ['Call', letter.callId !== undefined && <CallLink {...letter} />],
       ['Tenant', letter.tenant],

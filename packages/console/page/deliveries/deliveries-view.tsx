@@ -240,7 +240,7 @@ function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
       <p>
         {count(page.searched)} searched
         <BackTo page={page} />.{' '}
-        {page.before === undefined ? 'The log has no older ones.' : 'Choose Older to go on.'}
+        {page.before === undefined ? 'The log has no older deliveries.' : 'Choose Older to go on.'}
       </p>
     </Empty>
   ) : (

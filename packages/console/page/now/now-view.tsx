@@ -84,7 +84,7 @@ function Shown({ overview, range, tenant }: ShownProps) {
         <HealthSection health={health} />
         {hasLog ? (
           <p class="form-error" role="alert">
-            The outcome log cannot be read at the moment. See above whether the store is down.
+            The outcome log cannot be read at the moment. Check above whether the store is down.
           </p>
         ) : (
           <NoLog />

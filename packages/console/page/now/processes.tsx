@@ -24,8 +24,8 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
           ? [{ name: 'Version', cell: ({ version }: ProcessSeen) => version ?? <None /> }]
           : []),
         { name: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-        { name: 'Last wrote', cell: ({ seenAt }) => <Ago at={seenAt} /> },
-        { name: 'In flight then', align: 'end', cell: ({ inFlight }) => count(inFlight) },
+        { name: 'Last write', cell: ({ seenAt }) => <Ago at={seenAt} /> },
+        { name: 'In flight at that time', align: 'end', cell: ({ inFlight }) => count(inFlight) },
         { name: 'State', cell: (process) => <ProcessState process={process} /> },
       ]}
     />

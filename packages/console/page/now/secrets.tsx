@@ -17,7 +17,7 @@ export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretU
         { name: 'Last 26 hours', align: 'end', cell: ({ verified }) => count(verified) },
         {
           name: 'Last used',
-          cell: ({ lastAt }) => (lastAt === null ? 'not in 30 days' : <Ago at={lastAt} />),
+          cell: ({ lastAt }) => (lastAt === null ? 'not in the last 30 days' : <Ago at={lastAt} />),
         },
         { name: 'What it means', cell: (secret) => <State {...secret} /> },
       ]}

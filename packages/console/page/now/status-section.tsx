@@ -96,7 +96,7 @@ const Events = ({ events }: { readonly events: readonly EventShown[] }) => (
         {
           name: 'Last arrived',
           cell: ({ arrivedAt }) =>
-            arrivedAt === undefined ? <None>not in 30 days</None> : <Ago at={arrivedAt} />,
+            arrivedAt === undefined ? <None>not in the last 30 days</None> : <Ago at={arrivedAt} />,
         },
         {
           name: 'Last acknowledged',

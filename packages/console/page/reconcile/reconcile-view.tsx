@@ -35,7 +35,7 @@ const NotConfigured = () => (
   <Empty title="Reconciling is not configured">
     <p>
       To find missed events, the console has to ask the service for its calls. Pass{' '}
-      <code>{'reconcile: { client }'}</code> to <code>createConsole</code>, with a client of{' '}
+      <code>{'reconcile: { client }'}</code> to <code>createConsole</code>, with a client from{' '}
       <code>@call-webhooks/client</code>.
     </p>
   </Empty>

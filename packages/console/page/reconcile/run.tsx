@@ -150,7 +150,7 @@ function silenceText({ wasRunning, failedBefore }: MissReason): string {
       ? ` In the half hour before, ${counted(failedBefore, 'delivery', 'deliveries')} failed and ${failedBefore === 1 ? 'was' : 'were'} not acknowledged later. ${PAUSE}`
       : '';
   if (wasRunning === false)
-    return `No process was running during the whole time, so the receivers were down or were restarted.${failed}`;
+    return `No process ran for the entire time, so the receivers were down or were restarted.${failed}`;
   if (wasRunning === true)
     return `A process was running the whole time, so either the rule was paused, or requests did not reach the receiver.${failed} Check the rule in the service, under Rules.`;
   return `The rule may be paused. Check it in the service, under Rules.${failed}`;

@@ -82,7 +82,7 @@ const POLL_WITHIN_MS = 10_000;
 const TELL_AFTER_MS = 30_000;
 
 /**
- * Polls an engine for jobs and runs them: the loop for a queue of your own.
+ * Polls an engine for jobs and runs them: the loop for your own queue.
  * @example
  * const worker = startPollingWorker({ take, concurrency: 4, pollEvery: 500, onError: console.error });
  * await worker.close({ graceMs: 5_000 });
