@@ -165,9 +165,9 @@ function ofTenant(
   }
   const going = goingOn(evidence, left, tenant, { isKnown: true });
   if (!end || going.length > 0) return going;
+  // A single delivery that is rejected later accuses nobody: it is undecided, as on any other day.
+  if (end.missing.length === 0 && !isRecent(endsOf(end.run)[1], evidence)) return [];
   const again = left.filter((one) => isRecent(one, evidence));
-  if (again.length === 0 && end.missing.length === 0 && !isRecent(endsOf(end.run)[1], evidence))
-    return [];
   const { eventName, at, secretId = '' } = end.arrived;
   const of = { kind: 'rejected', urgent: false, tenant, eventName: '' } as const;
   const facts = { ended: { eventName, at, secretId }, missing: end.missing };

@@ -127,4 +127,28 @@ describe('rejections of the last minutes', () => {
     const found = await status({ store: await storeWith({ counts, marks }) });
     expect(found).toMatchObject({ attention: [{ kind: 'rejected' }], undecided: [] });
   });
+
+  it('accuse nobody because of a rotation that was mended hours before', async () => {
+    const begun = NOW - 5 * HOUR;
+    const mended = begun + 10 * MINUTE;
+    const forged = NOW - MINUTE;
+    const rejections = [begun, begun + 5 * MINUTE, forged];
+    const handled: OutcomeRow = {
+      ...{ at: mended, process: 'p', durationMs: 1, source: 'webhook', outcome: 'handled' },
+      ...{ webhookId: 'verified', eventName: 'call:completed' },
+    };
+    const store = await storeWith({
+      rows: [handled],
+      failures: rejections.map((at) => rejected('', at, `w-${String(at)}`)),
+      counts: {
+        minutes: Object.fromEntries(rejections.flatMap((at) => Object.entries(counted('', at)))),
+      },
+      marks: { [ack('call:completed')]: NOW - 2 * MINUTE },
+    });
+    const atOnce = await status({ store, now: () => mended + MINUTE });
+    expect(atOnce.attention).toMatchObject([{ text: expect.stringContaining('have ended') }]);
+    const found = await status({ store });
+    expect(found.attention).toEqual([]);
+    expect(found.undecided).toMatchObject([{ since: forged, count: 1 }]);
+  });
 });
