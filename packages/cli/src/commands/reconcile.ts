@@ -251,7 +251,7 @@ export const lookUp = (
   );
 
 const NOTHING_KNOWN =
-  'The store knows none of these events. Check that it is the store of the receiver, that the API token lists the calls of this receiver, and that the tenant is right: otherwise, every event looks missed.';
+  'The store knows none of these events. That is to be expected if a rule was paused all the time. If not, check that it is the store of the receiver, that the API token lists the calls of this receiver, and that the tenant is right: otherwise, every event looks missed.';
 
 /** With `--json`, every event; else those that are missed, or failed. */
 async function printEvent(

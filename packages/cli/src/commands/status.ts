@@ -22,7 +22,7 @@ export function statusCommand(app: App, base: Command): Command {
     .option('--tenant <name>', 'show only this tenant')
     .option(
       '--expect <event>',
-      'an event that should arrive; repeatable (default: every event that has arrived in the last 30 days)',
+      'look only at this event, even if it has never arrived; repeatable (default: every event that has arrived in the last 30 days)',
       repeatable,
     )
     .option('--urgent', 'exit with 1 only if a rule may be paused, or may have been paused')
@@ -46,7 +46,7 @@ ${examples(
   ['status --tenant acme', 'Show one tenant'],
   [
     'status --expect call:started --expect call:completed',
-    'Name the events that should arrive, even if they never have',
+    'Look only at these events, even if they have never arrived',
   ],
 )}`,
     )

@@ -131,7 +131,8 @@ const WORDS: {
 /** What most failures have in common. */
 function mostly(most: CommonError | undefined): string {
   if (!most) return '';
-  const { text, count, of } = most;
+  const { count, of } = most;
+  const text = most.text.replace(/\.$/, ''); // the sentence has its own
   if (of === 1) return ` It failed with ${code(text)}.`;
   return count === of
     ? ` Each time, it failed with ${code(text)}.`
