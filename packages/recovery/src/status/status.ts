@@ -9,7 +9,7 @@ import { isTimeZone, shownTime } from './times.ts';
 import type { Status, StatusOptions, StatusStore } from './types.ts';
 import { inWords } from './words.ts';
 
-/** As long as a receiver waits for its store by default; milliseconds. */
+/** How long `ping()` may take, in milliseconds: twice as long as a receiver waits for its store by default. */
 const PING_MS = 2_000;
 
 const rules = () => ({
@@ -25,9 +25,10 @@ const rules = () => ({
  * the service. If the log doesn't contain enough to judge an event, its state is `unknown`, with the reason.
  *
  * It takes 10 to 80 ms with 50 hours of deliveries and a database on the same machine, and needs 10 to 20 round trips
- * (30 to 85 for Redis), the more the more deliveries failed. Call it once a minute rather than for each request.
+ * (30 to 85 for Redis). Both grow with the number of failed deliveries. Call it once a minute rather than for each
+ * request.
  * @returns the result, even if the store does not respond, which is then reported in `attention`
- * @throws WebhookError `invalid-options`, which is the only reason for which it rejects
+ * @throws WebhookError `invalid-options`, the only reason it rejects
  * @example
  * const { attention } = await status({ store });
  * for (const { text, fix } of attention) console.log(`${text} ${fix}`);
