@@ -9,9 +9,13 @@ import { openJobs } from './jobs.ts';
 const logger = pino({ name: 'worker' });
 const jobs = openJobs(process.env);
 const worker = jobs.startWorker({ on: handlers, logger });
-// Whether a job that waits would be run, for a probe. Nobody else needs this port.
+// For the probes of an orchestrator: /health says that the process runs, every other path whether a waiting
+// job would be run.
 const probe = ready(worker);
-const server = createServer((request, response) => void probe(request, response));
+const server = createServer((request, response) => {
+  if (request.url === '/health') response.end('ok');
+  else void probe(request, response);
+});
 server.listen(workerPort);
 logger.info('started');
 closeOnSignal(worker, { server, resources: [jobs], logger });
