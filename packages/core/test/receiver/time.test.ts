@@ -132,6 +132,21 @@ describe('timeouts', () => {
     expect(signals).toHaveLength(1);
   });
 
+  it.each(['redrive', 'reconcile'] as const)(
+    'a long lease is renewed for as long as the handler of a %s runs, which no response waits for',
+    async (source) => {
+      const { receiver, send, signals, work } = slow({ leaseFor: 60_000, ackWithin: 1_000 });
+      const delivered = receiver.deliver(STARTED, { source });
+      await jest.advanceTimersByTimeAsync(200_000);
+      const sent = send(STARTED, { timestamp: Math.floor(Date.now() / 1_000) });
+      await jest.advanceTimersByTimeAsync(1_010);
+      expect(await sent).toBe('in-progress');
+      work.resolve();
+      expect(await delivered).toMatchObject({ outcome: 'handled' });
+      expect(signals).toHaveLength(1);
+    },
+  );
+
   it('a delivery beyond maxInFlight is overloaded, until another one has ended', async () => {
     const { send, work } = slow({ maxInFlight: 2 });
     const inside = [send({ ...STARTED, callId: 'a' }), send({ ...STARTED, callId: 'b' })];

@@ -236,3 +236,54 @@ describe('a redrive', () => {
     },
   );
 });
+
+describe('the claim of a redrive, once the store of dead letters is down', () => {
+  const LEASE_MS = 3_000;
+
+  /** Runs one letter until its handler is told to stop, and tells when that was. */
+  async function toldAt(
+    clock: ReturnType<typeof fastClock>,
+    down: (deadLetters: DeadLetters) => Partial<DeadLetters>,
+  ): Promise<number> {
+    const told = deferred<number>();
+    const receiver = createReceiver({
+      secret: generateSecret(),
+      logger: { warn: () => undefined, error: () => undefined },
+      on: {
+        'call:completed': (_event, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              told.resolve(clock.now());
+              reject(new Error('given up'));
+            });
+          }),
+      },
+    });
+    const { deadLetters } = setup();
+    await fill(deadLetters, 1);
+    await redrive({
+      ...{ receiver, clock, leaseFor: LEASE_MS },
+      deadLetters: { ...deadLetters, ...down(deadLetters) },
+    });
+    await receiver.close();
+    return told.promise;
+  }
+
+  const later = (clock: ReturnType<typeof fastClock>, ms: number) =>
+    new Promise<void>((resolve) => void clock.schedule(ms, resolve));
+  const refuse = () => Promise.reject(new Error('connection refused'));
+
+  it('ends with the lease of the last renewal, which began when that was sent', async () => {
+    const clock = fastClock();
+    let renewedAt: number | undefined;
+    const at = await toldAt(clock, () => ({
+      async extend() {
+        if (renewedAt !== undefined) return refuse();
+        renewedAt = clock.now();
+        await later(clock, 400);
+        return true;
+      },
+    }));
+    expect(at - renewedAt!).toBe(LEASE_MS);
+  });
+});
