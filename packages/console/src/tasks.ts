@@ -122,6 +122,7 @@ export class SharedTask<Own extends Task> {
     const lease = keepLease({
       extend,
       leaseMs: LEASE_MS,
+      takenAt: task.startedAt,
       every: TICK_MS,
       clock: this.#clock,
       // Only who holds the lease may write. It goes on while its state cannot be saved.

@@ -68,6 +68,8 @@ export class EventRun implements RunningDelivery {
   #isAbandoned = false;
   /** Whether the response was sent before. */
   #isLate = false;
+  /** When the last claim was sent; `performance.now()`. */
+  #claimedAt = 0;
   #lease: Lease | undefined;
   #end: HandlerEnd | undefined;
 
@@ -100,12 +102,11 @@ export class EventRun implements RunningDelivery {
 
       const claim = this.#claimOf(found);
       if (source === 'redrive' && claim.key !== undefined) await store.reopen(claim.key);
-      const askedAt = performance.now();
-      const answer = await store.admit(claim);
-      this.#addStoreMs(askedAt);
+      const answer = await this.#admit(claim);
       const admission = answer.status === 'group-busy' ? await this.#admitInTurn(claim) : answer;
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
-      const lease = new Lease(store, deadlines, claim, () => this.abort(leaseLost()));
+      const onLost = () => this.abort(leaseLost());
+      const lease = new Lease(store, deadlines, claim, this.#claimedAt, onLost);
       this.#lease = lease;
       if (this.#isAbandoned) await lease.release();
       this.#throwIfAbandoned();
@@ -180,12 +181,19 @@ export class EventRun implements RunningDelivery {
     };
   }
 
+  async #admit(claim: Claim): Promise<Admission> {
+    this.#claimedAt = performance.now();
+    const admission = await this.#parts.store.admit(claim);
+    this.#addStoreMs(this.#claimedAt);
+    return admission;
+  }
+
   /**
    * Makes a claim again until no other event of its group runs.
    * @throws WebhookError `in-progress` if the group stays busy
    */
   async #admitInTurn(claim: Claim): Promise<Exclude<Admission, { status: 'group-busy' }>> {
-    const { store, deadlines, settings } = this.#parts;
+    const { deadlines, settings } = this.#parts;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const pending = this.#pending;
     try {
@@ -199,12 +207,10 @@ export class EventRun implements RunningDelivery {
           );
         this.isWaiting = true;
         await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(round)), resolve));
-        const askedAt = performance.now();
-        pending.waitMs = (pending.waitMs ?? 0) + askedAt - waitsSince;
+        pending.waitMs = (pending.waitMs ?? 0) + performance.now() - waitsSince;
         // A handler that runs has a grace period. What only waits gives up at once.
         if (this.#parts.inFlight.closing) throw closed();
-        const admission = await store.admit(claim);
-        this.#addStoreMs(askedAt);
+        const admission = await this.#admit(claim);
         if (admission.status !== 'group-busy') return admission;
       }
     } finally {

@@ -16,6 +16,8 @@ export interface LeaseOptions {
   readonly extend: () => Promise<boolean>;
   /** How long the lease lasts unless it is renewed; milliseconds. */
   readonly leaseMs: number;
+  /** When it was first asked for: the store may have given it then, however late it answered; milliseconds of `clock`. */
+  readonly takenAt: number;
   readonly clock: Clock;
   /** The time between two renewals, a third of the lease by default; milliseconds. */
   readonly every?: number;
@@ -30,9 +32,9 @@ export interface LeaseOptions {
  * while that fails, a lease that has run out is taken for lost.
  */
 export function keepLease(options: LeaseOptions): KeptLease {
-  const { extend, leaseMs, clock, every = leaseMs / 3, onRenewed, onError } = options;
+  const { extend, leaseMs, takenAt, clock, every = leaseMs / 3, onRenewed, onError } = options;
   const controller = new AbortController();
-  let heldSince = clock.now();
+  let heldSince = takenAt;
   let whyLost = 'Another process has taken the lease.';
   const renewOnce = async (): Promise<boolean> => {
     const asked = clock.now();
@@ -48,11 +50,17 @@ export function keepLease(options: LeaseOptions): KeptLease {
     return true;
   };
   let renewal = Promise.resolve(true);
+  // The clock may have been set in the meantime.
+  let pause = Math.min(every, Math.max(0, takenAt + every - clock.now()));
   const stop = keepRenewed({
     every,
     renew: () => (renewal = renewal.then(renewOnce)),
     onLost: () => controller.abort(new Error(whyLost)),
-    wait: (ms, onReached) => ({ cancel: clock.schedule(ms, onReached) }),
+    wait: (ms, onReached) => {
+      const cancel = clock.schedule(pause, onReached);
+      pause = ms;
+      return { cancel };
+    },
   });
   return {
     lost: controller.signal,

@@ -103,7 +103,8 @@ async function withLease(
   const { store, stateName, clock } = settings;
   const key = `call-webhooks.reconciler.${stateName}`;
   const token = crypto.randomUUID();
-  const replayUntil = clock.now() + LEASE_MS;
+  const takenAt = clock.now();
+  const replayUntil = takenAt + LEASE_MS;
   const claim = { key, token, webhookId: token, replayUntil, leaseMs: LEASE_MS };
   const persistence = persistenceOf(settings, closing);
   const ask = <T>(method: string, call: () => Promise<T>) =>
@@ -112,6 +113,7 @@ async function withLease(
   const lease = keepLease({
     extend: () => store.extend(key, token, LEASE_MS),
     leaseMs: LEASE_MS,
+    takenAt,
     clock,
     onError: (error) => persistence.onRetry({ error, failures: 1, pauseMs: LEASE_MS / 3 }),
   });

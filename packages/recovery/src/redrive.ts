@@ -296,6 +296,7 @@ async function redriveOne(id: string, settings: Settings): Promise<Redriven> {
   const giveBack = (failure?: DeadLetterFailure) =>
     ask('giveBack', () => deadLetters.giveBack(id, token, failure));
 
+  const takenAt = clock.now();
   const letter = await ask('claim', () => deadLetters.claim(id, { token, leaseMs: leaseFor }));
   if (!letter) {
     const claimed = await ask('get', () => deadLetters.get(id));
@@ -310,6 +311,7 @@ async function redriveOne(id: string, settings: Settings): Promise<Redriven> {
   const claim = keepLease({
     extend: () => deadLetters.extend(id, token, leaseFor),
     leaseMs: leaseFor,
+    takenAt,
     clock,
     onError: (error) => onRetry && callHook(onRetry, { error, failures: 1, pauseMs: leaseFor / 3 }),
   });

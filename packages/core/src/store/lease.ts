@@ -33,8 +33,7 @@ type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
  * without a key nothing is leased, and there is nothing to lose.
  */
 export class Lease {
-  /** When the store gave it; `performance.now()`. */
-  readonly takenAt = performance.now();
+  readonly #takenAt: number;
   readonly #store: StoreCalls;
   readonly #wait: Deadlines['in'];
   readonly #claim: Claim;
@@ -48,10 +47,21 @@ export class Lease {
   #mayBeDone = false;
   #isDone = false;
 
-  constructor(store: StoreCalls, deadlines: Deadlines, claim: Claim, onLost: () => void) {
+  /**
+   * @param takenAt when the claim was sent, in milliseconds of `performance.now()`: the store may have
+   *   given the lease then, however late it answered
+   */
+  constructor(
+    store: StoreCalls,
+    deadlines: Deadlines,
+    claim: Claim,
+    takenAt: number,
+    onLost: () => void,
+  ) {
     this.#store = store;
     this.#wait = (...args) => deadlines.in(...args);
     this.#claim = claim;
+    this.#takenAt = takenAt;
     this.#onLost = onLost;
   }
 
@@ -60,11 +70,11 @@ export class Lease {
     const { key, token, leaseMs } = this.#claim;
     if (key === undefined || this.#ended || this.#stopRenewal) return;
     const renew = async () => {
-      const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - performance.now());
+      const left = Math.min(leaseMs, this.#takenAt + MAX_LEASE_MS - performance.now());
       return left > 0 && ((await this.#store.extend(key, token, left)) || this.#mayBeDone);
     };
     const how = { renew, onLost: this.#onLost, wait: this.#wait };
-    this.#stopRenewal = keepRenewed({ every: leaseMs / 3, ...how }, this.takenAt);
+    this.#stopRenewal = keepRenewed({ every: leaseMs / 3, ...how }, this.#takenAt);
   }
 
   /**

@@ -132,6 +132,32 @@ describe('timeouts', () => {
     expect(signals).toHaveLength(1);
   });
 
+  it('a lease begins with its claim: a late answer to that leaves time for a second renewal', async () => {
+    const inner = memoryStore();
+    const late = async <T>(answer: Promise<T>) => {
+      await new Promise((resolve) => setTimeout(resolve, 9_500));
+      return answer;
+    };
+    let renewals = 0;
+    const store: Store = {
+      ...inner,
+      admit: (claim) => late(inner.admit(claim)),
+      extend: (...given) =>
+        renewals++ === 0 ? Promise.reject(new Error('reset')) : inner.extend(...given),
+    };
+    const { send, signals, work } = slow({ store, leaseFor: 15_000, storeTimeout: 10_000 });
+    const other = slow({ store: inner, ackWithin: 1_000 });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(16_000);
+    expect(signals).toHaveLength(1);
+    const retried = other.send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await retried).toBe('in-progress');
+    work.resolve();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await sent).toBe('handled');
+  });
+
   it.each(['redrive', 'reconcile'] as const)(
     'a long lease is renewed for as long as the handler of a %s runs, which no response waits for',
     async (source) => {

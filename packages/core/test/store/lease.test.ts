@@ -44,7 +44,7 @@ describe('Lease', () => {
     const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
     const deadlines = new Deadlines();
     const calls = new StoreCalls(store, deadlines, 1_000);
-    const lease = new Lease(calls, deadlines, claim, onLost);
+    const lease = new Lease(calls, deadlines, claim, start, onLost);
     lease.keep();
     return { store, lease, onLost, renewals };
   }

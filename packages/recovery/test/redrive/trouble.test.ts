@@ -286,4 +286,19 @@ describe('the claim of a redrive, once the store of dead letters is down', () =>
     }));
     expect(at - renewedAt!).toBe(LEASE_MS);
   });
+
+  it('ends with the lease of the claim, which began when that was sent', async () => {
+    const clock = fastClock();
+    let claimedAt: number | undefined;
+    const at = await toldAt(clock, (deadLetters) => ({
+      async claim(...given) {
+        claimedAt = clock.now();
+        const letter = await deadLetters.claim(...given);
+        await later(clock, 900);
+        return letter;
+      },
+      extend: refuse,
+    }));
+    expect(at - claimedAt!).toBe(LEASE_MS);
+  });
 });
