@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import type { DeadLettersPage, Overview } from '../src/api-types.ts';
 import { createConsole } from '../src/index.ts';
-import { BASE, callBody, withLetter, wrote } from './support.ts';
+import { BASE, callBody, closeLater, OWN_PAGE, withLetter, wrote } from './support.ts';
 
 // A console keeps some of what it has read, so that open pages do not read it all again. What it keeps must
 // outlive neither its time nor a failure.
@@ -55,11 +56,18 @@ async function openBoth() {
       clock: { now: () => clock.now, schedule: () => () => undefined },
     });
   const kept = create();
-  const request = (path: string) => new Request(`${BASE}${path}`);
+  closeLater(() => kept.close());
+  const request = (path: string, init?: RequestInit) => new Request(`${BASE}${path}`, init);
   return {
     ...opened,
     receiver,
     answer: (path: string) => told(kept.fetch(request(path))),
+    /** Makes a change, and waits until it has ended. */
+    async change(path: string, body: object) {
+      const sent = JSON.stringify({ waitMs: 20_000, ...body });
+      const init = { method: 'POST', headers: OWN_PAGE, body: sent };
+      expect((await kept.fetch(request(path, init))).status).toBe(200);
+    },
     fresh: (path: string) => told(create().fetch(request(path))),
   };
 }
@@ -80,6 +88,48 @@ describe.each([
     await deliver(callBody('c2'));
     expect(await answer(path)).toEqual(await fresh(path));
   });
+});
+
+describe.each([
+  ['a redrive that failed', '/api/redrive', { all: true }],
+  ['a removal', '/api/remove', { all: true }],
+  ['an erasure', '/api/erase', { about: 'Grace Hopper' }],
+])('after %s', (_what, change, body) => {
+  it.each(OF_DEAD_LETTERS)('%s has the letters as they are now', async (path) => {
+    const opened = await openBoth();
+    /** Without the names that its filters offer, which are kept for longer. */
+    const list = async (ask: typeof opened.answer) => {
+      const [, { letters, causes, total, oldestAt }] = (await ask(path)) as [
+        number,
+        DeadLettersPage,
+      ];
+      return { letters, causes, total, oldestAt };
+    };
+    const before = await list(opened.answer);
+    await opened.change(change, body);
+    const after = await list(opened.answer);
+    expect(after).toEqual(await list(opened.fresh));
+    expect(after).not.toEqual(before);
+  });
+});
+
+it('the status is kept for readers in 16 time zones, and then read anew', async () => {
+  const { log, clock, answer, fresh } = await openBoth();
+  const zones = Intl.supportedValuesOf('timeZone').slice(0, 16);
+  const statusIn = async (ask: typeof answer, zone: string) => {
+    const [, body] = await ask(`/api/overview?timeZone=${zone}`);
+    return (body as Overview).status;
+  };
+  const before = await statusIn(answer, zones[0]!);
+  const at = clock.now;
+  const row = { outcome: 'handled', eventName: 'call:started', at, secretId: 'blue' } as const;
+  await wrote(log, [row], { id: 'p2', at, marks: { 'ack//call:started/blue': at } });
+  for (const zone of zones.slice(1)) await statusIn(answer, zone);
+  expect(await statusIn(answer, zones[0]!)).toEqual(before);
+  await statusIn(answer, 'Pacific/Auckland');
+  const after = await statusIn(answer, zones[0]!);
+  expect(after).toEqual(await statusIn(fresh, zones[0]!));
+  expect(after).not.toEqual(before);
 });
 
 /** What a health and a status say is kept for so long, also that something is down; milliseconds. */

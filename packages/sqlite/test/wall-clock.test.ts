@@ -16,7 +16,8 @@ import {
 import { ClockSteps, HeldLeases } from '../src/wall-clock.ts';
 import { useFile } from './support.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 describe('when the wall clock is set', () => {
   const wallClock = Date.now;
@@ -120,6 +121,17 @@ describe('when the wall clock is set', () => {
     expect(await store.admit(claim('event'))).toEqual(inProgress);
     expect(await store.admit(claim('other', 'call'))).toEqual(groupBusy);
     setClock(-HOUR + 60_001);
+    expect(await store.admit(claim('other', 'call'))).toEqual(admitted(1));
+    expect(await store.admit(claim('event'))).toEqual(admitted(2));
+  });
+
+  it('back by a few minutes, the event and the group of a dead process wait for one lease as well', async () => {
+    await sqliteStore(test.db).admit(claim('event', 'call'));
+    setClock(-5 * MINUTE); // the lease ends in six minutes, and no receiver asks for more than four
+    const store = sqliteStore(test.db); // of the next process
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
+    expect(await store.admit(claim('other', 'call'))).toEqual(groupBusy);
+    setClock(-5 * MINUTE + 60_001);
     expect(await store.admit(claim('other', 'call'))).toEqual(admitted(1));
     expect(await store.admit(claim('event'))).toEqual(admitted(2));
   });
