@@ -9,5 +9,6 @@ export { inParallel } from './in-parallel.ts';
 export { keepLease } from './lease.ts';
 export { explainMissed, type MissedAt, type MissReason, missReasonText } from './miss-reasons.ts';
 export { nothingRedriven } from './redrive.ts';
+export { type AttentionGroup, groupedAttention } from './status/attention-groups.ts';
 export { statusOfTenant } from './status/of-tenant.ts';
 export { persistently, type Persistence } from './store-calls.ts';

@@ -1,3 +1,5 @@
+import { type AttentionGroup, groupedAttention } from './attention-groups.ts';
+import { THRESHOLDS } from './thresholds.ts';
 import { shownTime } from './times.ts';
 import type { Attention, EventStatus, Status } from './types.ts';
 import { code } from './words.ts';
@@ -16,7 +18,17 @@ export function statusLine(status: Status): string {
     return [...doubts, unknown === undefined ? arrivals(status) : `Unknown: ${unknown}`].join(' ');
   const things =
     attention.length === 1 ? '1 thing needs' : `${String(attention.length)} things need`;
-  return [`${things} attention: ${attention.map(shortly).join('; ')}.`, ...doubts].join(' ');
+  const named = groupedAttention(attention).flatMap(shortly).join('; ');
+  return [`${things} attention: ${named}.`, ...quietness(status), ...doubts].join(' ');
+}
+
+/** Since when nothing has arrived, although something else needs attention. */
+function quietness({ at, attention, events, timeZone }: Status): readonly string[] {
+  // Deliveries that cannot be verified are arriving.
+  if (attention.some(({ kind, until }) => kind === 'rejected' && until === undefined)) return [];
+  const last = Math.max(...events.map(({ arrivedAt = 0 }) => arrivedAt));
+  const isQuiet = last > 0 && at - last > THRESHOLDS.nothingFor;
+  return isQuiet ? [`Quiet since ${shownTime(last, at, timeZone)}.`] : [];
 }
 
 /** Which events are arriving, if nothing needs attention. */
@@ -49,20 +61,34 @@ function lastOf({ arrivedAt, state }: EventStatus, at: (time: number) => string)
   return state === 'unknown' ? `${last} (it is too early to tell whether it has stopped)` : last;
 }
 
-const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofEvent: string, ofAll: string]> = {
-  failing: ['is failing', 'deliveries are failing'],
-  silent: ['has stopped arriving', 'nothing is arriving'],
-  rejected: ['cannot be verified', 'deliveries cannot be verified'],
-  missed: ['was missed', 'events were missed'],
-  stuck: ['is waiting in the queue', 'deliveries are waiting in the queue'],
-  slow: ['is slow', 'deliveries are slow'],
+const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofOne: string, ofMany: string]> = {
+  failing: ['is failing', 'are failing'],
+  silent: ['has stopped arriving', 'have stopped arriving'],
+  rejected: ['cannot be verified', 'cannot be verified'],
+  missed: ['was missed', 'were missed'],
+  stuck: ['is waiting in the queue', 'are waiting in the queue'],
+  slow: ['is slow', 'are slow'],
 };
 
-function shortly({ kind, urgent, tenant, eventName, until }: Attention): string {
+/** What concerns events names all of them at once. */
+function shortly({ kind, urgent, items }: AttentionGroup): string[] {
   if (kind === 'store')
-    return urgent ? 'the store does not answer' : 'the outcome log cannot be read';
-  if (until !== undefined) return 'deliveries could not be verified for a while';
-  const [ofEvent, ofAll] = SHORT[kind];
-  if (eventName !== undefined) return `${nameOf({ tenant, eventName })} ${ofEvent}`;
-  return tenant === undefined ? ofAll : `${ofAll} of ${tenant}`;
+    return [urgent ? 'the store does not answer' : 'the outcome log cannot be read'];
+  const [ofOne, ofMany] = SHORT[kind];
+  const names = items.flatMap(({ tenant, eventName }) =>
+    eventName === undefined ? [] : nameOf({ tenant, eventName }),
+  );
+  const others = items.flatMap(({ tenant, eventName, until }) => {
+    if (eventName !== undefined) return [];
+    const of = tenant === undefined ? '' : ` of ${tenant}`;
+    if (until !== undefined) return `deliveries${of} could not be verified for a while`;
+    if (kind === 'silent') return `nothing${of} is arriving`;
+    return `${kind === 'missed' ? 'events' : 'deliveries'}${of} ${ofMany}`;
+  });
+  if (names.length === 0) return others;
+  return [`${listed(names)} ${names.length === 1 ? ofOne : ofMany}`, ...others];
 }
+
+/** `a, b and c` */
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Attention, type Status, statusLine } from '@call-webhooks/recovery';
+import { HOUR } from './service-model.ts';
+import { NOW } from './written-log.ts';
+
+const item = (given: Partial<Attention>): Attention => ({
+  ...{ kind: 'slow', urgent: false, since: NOW - HOUR, count: 3 },
+  ...{ text: 'What happened.', fix: 'What to do.', docs: 'https://docs.example/status.html#slow' },
+  ...given,
+});
+
+/** The line of a status in which `call:started` arrived last so many hours ago. */
+const line = (attention: readonly Attention[], hours = 1): string => {
+  const arrivedAt = NOW - hours * HOUR;
+  const events: Status['events'] = [{ eventName: 'call:started', state: 'arrives', arrivedAt }];
+  return statusLine({ at: NOW, attention, events, undecided: [], notes: [], timeZone: 'UTC' });
+};
+
+describe('the line of a status that needs attention', () => {
+  const queued = item({ kind: 'stuck' });
+
+  it('also says since when nothing has arrived', () => {
+    const waiting = '1 thing needs attention: deliveries are waiting in the queue.';
+    expect(line([queued], 2)).toBe(waiting);
+    expect(line([queued], 15)).toBe(`${waiting} Quiet since Sunday 23:00 UTC.`);
+  });
+
+  it('does not call it quiet while deliveries that cannot be verified arrive', () => {
+    const rejected = item({ kind: 'rejected', urgent: true, eventName: 'call:started' });
+    expect(line([rejected], 15)).toBe(
+      '1 thing needs attention: `call:started` cannot be verified.',
+    );
+    expect(line([{ ...rejected, until: NOW - HOUR }], 15)).toContain('Quiet since Sunday 23:00');
+  });
+
+  it('names the events together that have the same problem and the same fix', () => {
+    const [one, two, three] = ['call:started', 'call:completed', 'lead'].map((eventName) =>
+      item({ eventName }),
+    ) as [Attention, Attention, Attention];
+    expect(line([one, two, three])).toBe(
+      '3 things need attention: `call:started`, `call:completed` and `lead` are slow.',
+    );
+    expect(line([one, { ...two, fix: 'Something else.', tenant: 'acme' }])).toBe(
+      '2 things need attention: `call:started` is slow; `call:completed` of acme is slow.',
+    );
+    expect(line([one, queued, item({}), item({ tenant: 'acme' })])).toBe(
+      '4 things need attention: `call:started` is slow; deliveries are slow; deliveries of acme are slow; deliveries are waiting in the queue.',
+    );
+  });
+});
