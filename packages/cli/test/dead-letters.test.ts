@@ -93,6 +93,13 @@ describe('dead-letters list and show', () => {
       { count: 1 },
     ]);
     expect((await find(['list'], 'Grace Hopper')).stderr).toContain('no such dead letters');
+    for (const argv of [['list'], ['causes'], ['redrive', '--to', url]]) {
+      const part = await find(argv, 'Grace Hopper\n5550123');
+      expect(part.stderr).toContain(
+        'found only if it is written in full. Give its last nine digits',
+      );
+      expect((await find(argv, 'Grace Hopper')).stderr).not.toContain('digits');
+    }
     expect(await find(['list'], '12')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('The value in line 1 is too short'),

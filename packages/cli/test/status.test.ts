@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { handlerError, PERSON, PLANTED } from '@call-webhooks/contract-tests/planted';
@@ -66,6 +67,32 @@ describe('status', () => {
     expect(lines.filter((line) => line.startsWith('  Fix: '))).toHaveLength(1);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain('`');
+  });
+
+  test('shows events together that are slow for the same reason', async () => {
+    const slow = () => delay(300);
+    const made = await setup({
+      ...{ ackWithin: 500 },
+      on: { 'call:started': slow, 'call:completed': slow },
+    });
+    const calls = ['c1', 'c2', 'c3'];
+    await send(made, [
+      ...calls.map((callId) => event('started', callId)),
+      ...calls.map((callId) => event('completed', callId)),
+    ]);
+    const plain = { ...made.env, NO_COLOR: '1' };
+    const { code, stdout } = await run(['status'], { env: plain, terminal: true, columns: 80 });
+    expect(code).toBe(1);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      '2 things need attention: call:started and call:completed are slow.',
+      '',
+    ]);
+    expect(stdout).toMatch(/^slow {2}call:started, call:completed {2}since \d{4}-\d\d-\d\d/m);
+    for (const name of ['call:started', 'call:completed'])
+      expect(stdout).toContain(`  3 of 3 deliveries of ${name} since `);
+    expect(lines.filter((line) => line.startsWith('  Fix: '))).toHaveLength(1);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   test('with --urgent ends with 1 only for what may pause a rule', async () => {

@@ -6,6 +6,7 @@ import type {
   SeenProcess,
 } from '@call-webhooks/core/stores';
 import type { DeadLetterCause, Status } from '@call-webhooks/recovery';
+import type { AttentionGroup } from '@call-webhooks/recovery/internal';
 import type { OutcomeTable, Result } from './results.ts';
 
 // The answers of the console's JSON API, which the server and the page share. Times are milliseconds since
@@ -68,6 +69,8 @@ export interface Overview {
 /** What needs attention, and the same in one line. Texts are Markdown. */
 export type StatusShown = Status & {
   line: string;
+  /** The same as `attention`: items that have one fix are shown together. */
+  groups: readonly AttentionGroup[];
   /** The tenants that it can be asked for. */
   tenants: string[];
 };
@@ -286,6 +289,8 @@ export interface PersonFound {
   /** How many bodies were read, and when the oldest of them failed. */
   searched: number;
   searchedTo: number | null;
+  /** Set for a phone number that is so short that it is found only if it is written in full. */
+  inFullOnly?: true;
   /** Where the search goes on; absent if all were searched. */
   before?: string;
 }

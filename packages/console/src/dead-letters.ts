@@ -10,6 +10,7 @@ import { causeId, causeOf, groupByCause, type ErasedFrom } from '@call-webhooks/
 import {
   bodyMatcher,
   contentOf,
+  isShortNumber,
   pagesOf,
   persistently,
   type Persistence,
@@ -131,6 +132,7 @@ export class DeadLetterDesk {
       letters,
       searched,
       searchedTo: last?.failedAt.getTime() ?? null,
+      ...(isShortNumber(about) && { inFullOnly: true }),
       ...(hasMore && last && { before: `${String(last.failedAt.getTime())}.${last.id}` }),
     };
   }

@@ -1,5 +1,5 @@
 import { status, type Status, statusLine } from '@call-webhooks/recovery';
-import { statusOfTenant } from '@call-webhooks/recovery/internal';
+import { groupedAttention, statusOfTenant } from '@call-webhooks/recovery/internal';
 import type { StatusShown } from './api-types.ts';
 import type { ConsoleSettings } from './options.ts';
 
@@ -34,6 +34,7 @@ export class StatusReader {
     return {
       ...own,
       line: statusLine(own),
+      groups: groupedAttention(own.attention),
       tenants: [...tenants].filter((one) => one !== undefined).sort(),
     };
   }

@@ -36,6 +36,7 @@ describe('api/dead-letters/search', () => {
     expect(await calls({ about: '+49 171 5550123' })).toEqual(['c2', 'c1']);
     expect(await calls({ about: 'Ada Lovelace' })).toEqual(['c3', 'c2']);
     expect(await calls({ about: 'ADA@lovelace.example' })).toEqual(['c4']);
+    expect(await search({ about: '5550123' })).toMatchObject({ letters: [], inFullOnly: true });
     expect(await search({ about: 'Grace' })).toEqual({
       ...{ letters: [], searched: 4, searchedTo: NOW + 1_000 },
     });

@@ -1,6 +1,6 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { knowsNothing, nothingReconciled } from './cursor.ts';
-export { bodyMatcher, contentOf } from './dead-letters/contains.ts';
+export { bodyMatcher, contentOf, isShortNumber } from './dead-letters/contains.ts';
 export { causeOfRow, withoutPrefix } from './dead-letters/failed-rows.ts';
 export { maskedFieldName } from './dead-letters/masked-body.ts';
 export { pagesOf } from './dead-letters/pages.ts';

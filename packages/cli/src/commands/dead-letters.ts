@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
+import { SHORT_NUMBER } from '../input/values.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import {
   causesOf,
@@ -184,11 +185,12 @@ async function causes(
 async function tellNone(
   output: App['output'],
   { doubt }: OpenedStore,
-  options: FilterOptions,
+  options: LetterQuery,
 ): Promise<void> {
-  const { cause, contains } = options;
+  const { cause, contains, hasShortNumber } = options;
   const isFiltered = [filterOf(options), cause, contains].some((one) => one !== undefined);
   output.message(isFiltered ? 'There are no such dead letters.' : 'There are no dead letters.');
+  if (hasShortNumber) output.message(SHORT_NUMBER);
   const reason = await doubt?.();
   if (reason !== undefined) output.warn(reason);
 }

@@ -6,10 +6,11 @@ import {
   type EraseProgress,
   type EraseResult,
 } from '@call-webhooks/recovery';
+import { isShortNumber } from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { type SearchedValue, searchedValues } from '../input/values.ts';
+import { type SearchedValue, searchedValues, SHORT_NUMBER } from '../input/values.ts';
 import { time } from '../input/time.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import { openJobs, queuesText } from '../store/queue-jobs.ts';
@@ -366,7 +367,7 @@ function tellNotFound(app: App, matches: readonly EraseMatch[], told: Told): voi
   tell(
     app,
     told,
-    `${which} Check that ${each} spelled as in the events, and is alone on its line. A number of fewer than nine digits must match completely.`,
+    `${which} Check that ${each} spelled as in the events, and is alone on its line.${lines.some(({ text }) => isShortNumber(text)) ? ` ${SHORT_NUMBER}` : ''}`,
   );
 }
 

@@ -13,6 +13,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
+import { SHORT_NUMBER } from '../input/values.ts';
 import {
   endingOf,
   isTaken,
@@ -89,6 +90,7 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
     throw badInput('Ids and filters cannot be combined.', 'Pass either ids or filters.');
   const query = await readQuery(app.io, options);
   const target = await targetOf(app, options.to, options);
+  const { output } = app;
   return withStore(app, options, async (opened) => {
     const letters: ListedDeadLetter[] = [];
     for (const id of ids) letters.push(await findLetter(opened.deadLetters, id));
@@ -97,6 +99,8 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
         app.signal.throwIfAborted();
         letters.push(letter);
       }
+    if (letters.length === 0) output.message('No dead letters match.');
+    if (letters.length === 0 && query.hasShortNumber) output.message(SHORT_NUMBER);
     const refusal = otherTenants(letters, options.tenant);
     if (refusal) throw refusal;
     return redriveLetters(app, opened, target, letters, options);
@@ -119,7 +123,6 @@ async function redriveLetters(
   if (output.json)
     for (const { id } of deadJobs)
       await output.print({ type: 'letter', id, result: 'skipped', reason: 'dead-job', tenant });
-  if (all.length === 0) output.message('No dead letters match.');
   const bar = showProgress(io);
   const tell = (line: string) => () => {
     bar.clear();

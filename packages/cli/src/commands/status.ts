@@ -1,4 +1,5 @@
-import type { Attention, EventStatus } from '@call-webhooks/recovery';
+import type { EventStatus } from '@call-webhooks/recovery';
+import { type AttentionGroup, groupedAttention } from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { environmentError, EXIT } from '../errors.ts';
@@ -96,24 +97,25 @@ function linesOf(found: ToldStatus, colors: Colors, columns: number): Text[] {
       : colors.green;
   return [
     ...paragraph(plainText(line), columns).map(tone),
-    ...attention.flatMap((one) => [t``, ...attentionLines(one, colors, columns)]),
+    ...groupedAttention(attention).flatMap((one) => [t``, ...groupLines(one, colors, columns)]),
     ...(events.length > 0 ? [t``, ...eventLines(events, colors, columns)] : []),
     ...(notes.length > 0 ? [t``] : []),
     ...notes.flatMap((note) => paragraph(t`Note: ${plainText(note)}`, columns)),
   ];
 }
 
-function attentionLines(one: Attention, colors: Colors, columns: number): Text[] {
-  const { kind, urgent, tenant, eventName, since, text, fix, docs } = one;
-  const what = [
-    kind,
-    ...(eventName === undefined ? [] : [eventName]),
-    ...(tenant === undefined ? [] : [tenant]),
-  ];
-  const head = t`${(urgent ? colors.red : colors.yellow)(what.join('  '))}  ${colors.dim(`since ${dateTime(new Date(since))}`)}`;
+function groupLines(group: AttentionGroup, colors: Colors, columns: number): Text[] {
+  const { kind, urgent, since, items, fix, docs } = group;
+  const isOne = items.length === 1;
+  const names = items
+    .map(({ tenant, eventName }) => [eventName, tenant].filter((name) => name !== undefined))
+    .map((parts) => parts.join(isOne ? '  ' : ' of '))
+    .filter((name) => name !== '');
+  const what = [kind, ...(names.length > 0 ? [names.join(', ')] : [])].join('  ');
+  const when = t`since ${dateTime(new Date(since))}`;
   return [
-    head,
-    ...paragraph(plainText(text), columns, INDENT),
+    ...paragraph(t`${(urgent ? colors.red : colors.yellow)(what)}  ${colors.dim(when)}`, columns),
+    ...items.flatMap(({ text }) => paragraph(plainText(text), columns, INDENT)),
     ...paragraph(t`${colors.bold('Fix:')} ${plainText(fix)}`, columns, INDENT),
     t`${' '.repeat(INDENT)}${colors.dim(docs)}`,
   ];

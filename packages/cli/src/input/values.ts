@@ -43,9 +43,13 @@ export async function searchedValues(io: Io, file: string): Promise<SearchedValu
   if (!short) return values;
   throw badInput(
     `The value in line ${String(short.line)} is too short to search for.`,
-    'Give at least five digits of a phone number, or two letters.',
+    'Give the last nine digits of a phone number or more, a number of five to eight digits in full, or two letters.',
   );
 }
+
+/** For a search that did not find a short number. */
+export const SHORT_NUMBER =
+  'A phone number with fewer than nine digits is found only if it is written in full. Give its last nine digits or more.';
 
 /** A matcher for each of these values. */
 export const matchersOf = (values: readonly SearchedValue[]): BodyMatcher[] =>

@@ -8,7 +8,7 @@ import {
   type DeadLetterCause,
 } from '@call-webhooks/recovery';
 import { type Command, Option } from 'commander';
-import { contentOf } from '@call-webhooks/recovery/internal';
+import { contentOf, isShortNumber } from '@call-webhooks/recovery/internal';
 import { badInput } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { time } from '../input/time.ts';
@@ -31,6 +31,8 @@ export interface FilterOptions {
 export interface LetterQuery extends FilterOptions {
   /** A letter is meant if one of them finds its body. */
   readonly matchers?: readonly BodyMatcher[] | undefined;
+  /** Whether one of the values is a phone number that is found only in full. */
+  readonly hasShortNumber?: boolean;
 }
 
 /** Reads the values of `--contains`, which may stand in standard input. @throws CliError 2 and 3 */
@@ -41,7 +43,9 @@ export async function readQuery<Options extends FilterOptions>(
   filterOf(options);
   const { contains } = options;
   if (contains === undefined) return options;
-  return { ...options, matchers: matchersOf(await searchedValues(io, contains)) };
+  const values = await searchedValues(io, contains);
+  const hasShortNumber = values.some(({ text }) => isShortNumber(text));
+  return { ...options, matchers: matchersOf(values), hasShortNumber };
 }
 
 /** Adds the flags of {@link FilterOptions}. */

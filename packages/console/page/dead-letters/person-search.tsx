@@ -17,6 +17,7 @@ interface Search {
   readonly searched: number;
   readonly searchedTo: number | null;
   readonly before: string | undefined;
+  readonly inFullOnly: boolean;
 }
 
 interface PersonSearchProps {
@@ -51,6 +52,7 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
         searched: (earlier?.searched ?? 0) + found.searched,
         searchedTo: found.searchedTo ?? earlier?.searchedTo ?? null,
         before: found.before,
+        inFullOnly: found.inFullOnly ?? false,
       });
       requestAnimationFrame(() => reveal(heading.current));
     } catch (reason) {
@@ -107,6 +109,8 @@ export function PersonSearch({ selection, choosing, selected }: PersonSearchProp
             )}
             {Object.keys(search.selection).length > 0 && ', with the filters below applied'}
             {search.before === undefined ? '.' : '. Older dead letters have not been searched yet.'}
+            {search.inFullOnly &&
+              ' A phone number with fewer than nine digits is found only if it is written in full. Enter its last nine digits or more.'}
           </p>
           {search.letters.length > 0 && (
             <LettersTable

@@ -7,7 +7,7 @@ type EventShown = StatusShown['events'][number];
 
 /** What needs attention, before any figure: one line, and then each thing with what to do. */
 export function StatusSection({ status }: { readonly status: StatusShown }) {
-  const { line, attention, events, notes } = status;
+  const { line, groups, events, notes } = status;
   const tone = toneOf(status);
   return (
     <section class="status section" data-tone={tone} aria-label="Status">
@@ -19,17 +19,19 @@ export function StatusSection({ status }: { readonly status: StatusShown }) {
           </span>
         </h3>
       </div>
-      {attention.length > 0 && (
+      {groups.length > 0 && (
         <ul class="attention">
-          {attention.map(({ kind, urgent, tenant, eventName, since, text, fix, docs }) => (
+          {groups.map(({ kind, urgent, since, items, fix, docs }) => (
             <li
-              key={[kind, tenant, eventName, text].join()}
+              key={[kind, urgent, fix].join()}
               class="outcome-note"
               data-tone={urgent ? 'bad' : 'wait'}
             >
-              <p>
-                {urgent && <Badge tone="bad">Urgent</Badge>} <Marked text={text} />
-              </p>
+              {items.map(({ tenant, eventName, text }, at) => (
+                <p key={[tenant, eventName, text].join()}>
+                  {urgent && at === 0 && <Badge tone="bad">Urgent</Badge>} <Marked text={text} />
+                </p>
+              ))}
               <p>
                 <strong>
                   <Marked text={fix} />

@@ -20,6 +20,8 @@ export function testReceivers(): typeof startReceiver {
 interface OpenOptions extends BrowserContextOptions {
   /** Whether nothing is read again by itself after 5 seconds or more: what changes, changes at once. */
   withoutPolls?: boolean;
+  /** Whether the test moves the clock of the page with `readAnew`. */
+  withClock?: boolean;
 }
 
 /** Runs in the page, before its own scripts. */
@@ -38,10 +40,11 @@ export async function openConsole(
   chromium: InChromium,
   receiver: RunningReceiver,
   query = '',
-  { withoutPolls = false, ...options }: OpenOptions = {},
+  { withoutPolls = false, withClock = false, ...options }: OpenOptions = {},
 ): Promise<Page> {
   const page = await chromium.page({ locale: 'en-GB', timezoneId: 'Europe/Oslo', ...options });
   page.setDefaultTimeout(30_000);
+  if (withClock) await page.clock.install();
   if (withoutPolls) await page.addInitScript(dropLongTimers);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
@@ -54,6 +57,13 @@ export async function openConsole(
   await page.goto(`${receiver.url}${query}`);
   await page.locator('body[data-ready]').waitFor();
   return page;
+}
+
+/** As if time passed until everything is read again, by the page and by the server. */
+export async function readAnew(page: Page, receiver: RunningReceiver): Promise<void> {
+  const LONGEST_MS = 30_000;
+  receiver.later(LONGEST_MS);
+  await page.clock.fastForward(LONGEST_MS);
 }
 
 /** Waits until a table has exactly so many rows. */

@@ -152,6 +152,9 @@ describeInChromium('what a click has made is in view', (chromium) => {
     expect([...addresses, page.url()].join()).not.toMatch(/0?171|5550123|about/);
     expect(receiver.logged).toEqual([{ action: 'search', by: 'Ada <Ops>' }]);
     await page.keyboard.press('Escape');
+    await field.fill('5550123');
+    await field.press('Enter');
+    await page.getByText('Enter its last nine digits or more.').waitFor();
     await field.fill('1');
     await field.press('Enter');
     await page.getByText('expected a phone number of at least five digits').waitFor();

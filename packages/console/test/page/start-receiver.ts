@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import Database from 'libsql';
-import { createClient } from '@call-webhooks/client';
+import { createClient, systemClock } from '@call-webhooks/client';
+import { waitFor } from '@call-webhooks/contract-tests';
 import {
   memoryStore,
   type CallCompletedEvent,
@@ -38,6 +39,8 @@ export interface ReceiverInput {
   version?: string;
   /** That of `signedRequest` by default, with the id `current`. */
   secret?: ReceiverOptions['secret'];
+  /** How long a delivery may take; milliseconds, 20,000 by default. */
+  ackWithin?: number;
   /** Whether the last part of the path is a tenant; the reconciled one is `acme`. */
   tenants?: boolean;
 }
@@ -68,6 +71,10 @@ export interface RunningReceiver {
     tenant?: string,
   ): Promise<number>;
   tell(orders: Partial<Orders>): void;
+  /** Waits until the log has the outcomes of so many deliveries, which are written once a second. */
+  written(deliveries: number): Promise<void>;
+  /** Lets the console think that it is so much later, so that it keeps no answer; milliseconds. */
+  later(ms: number): void;
   /** Ends it as its process would end: connections are cut, and handlers that wait go on waiting. */
   stop(): Promise<void>;
   /** Starts another one, at the same port and with the same file. */
@@ -93,6 +100,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   const closing: (() => Promise<void>)[] = [];
   const kept: Store = input.memoryFor === undefined ? sqliteStore(db) : memoryFor(input.memoryFor);
   const store: Store = input.withoutLog ? { ...kept, log: undefined } : kept;
+  let ahead = 0;
   let port = 0;
   let server: Server;
 
@@ -113,6 +121,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       deadLetter: deadLetters,
       maxAttempts: input.maxAttempts ?? 1,
       version: input.version,
+      ackWithin: input.ackWithin,
       logger: { warn: () => undefined, error: () => undefined },
       on: { 'call:started': handle, 'call:completed': handle },
     });
@@ -129,6 +138,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       signIn: input.signIn,
       authorize: () => now.allowed && { name: 'Ada <Ops>', canWrite: input.canWrite ?? true },
       onAction: (action) => logged.push(action),
+      clock: { ...systemClock, now: () => Date.now() + ahead },
       logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     closing.push(
@@ -172,6 +182,12 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       ).status;
     },
     tell,
+    async written(deliveries) {
+      await waitFor(async () => ((await store.log?.read())?.rows.length ?? 0) >= deliveries);
+    },
+    later(ms) {
+      ahead += ms;
+    },
     stop,
     start,
     async close() {

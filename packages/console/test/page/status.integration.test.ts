@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { callCompleted, callStarted } from '@call-webhooks/testing';
 import { axeFindings } from '@call-webhooks/ui/test/axe';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
-import { hasRows, openConsole, testReceivers } from './open-console.ts';
+import { hasRows, openConsole, readAnew, testReceivers } from './open-console.ts';
 
 const WIDTHS = [1440, 390];
 const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -18,7 +19,8 @@ describeInChromium('the console for somebody on call', (chromium) => {
 
   test.each(WIDTHS)('the status stands before any figure (%d px)', async (width) => {
     const receiver = await start({ version: '2.4.1' });
-    const page = await openConsole(chromium, receiver, '', { viewport: { width, height: 900 } });
+    const viewport = { width, height: 900 };
+    const page = await openConsole(chromium, receiver, '', { viewport, withClock: true });
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('No verified delivery has arrived in the last 30 days.').waitFor();
     await page.getByRole('heading', { name: 'Receiver ready' }).waitFor();
@@ -28,6 +30,8 @@ describeInChromium('the console for somebody on call', (chromium) => {
     await receiver.deliver(callCompleted());
     receiver.tell({ broken: false });
     await receiver.deliver(callStarted());
+    await receiver.written(2);
+    await readAnew(page, receiver);
     await status.getByText('1 thing needs attention: call:completed is failing.').waitFor();
     await status.getByText('Look at the dead letters, fix the cause').waitFor();
     expect(await status.getByRole('link', { name: 'More about this' }).count()).toBe(1);
@@ -44,20 +48,47 @@ describeInChromium('the console for somebody on call', (chromium) => {
   test('the status is green while all events arrive, and not while a rejection cannot be judged yet', async () => {
     const receiver = await start();
     await receiver.deliver(callCompleted());
-    const page = await openConsole(chromium, receiver);
+    await receiver.written(1);
+    const page = await openConsole(chromium, receiver, '', { withClock: true });
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('is arriving').waitFor();
     expect(await status.getAttribute('data-tone')).toBe('good');
     expect(await receiver.deliver(callCompleted(), { secret: OTHER_SECRET })).toBe(401);
     await receiver.deliver(callCompleted()); // so that its event is known to arrive
+    await receiver.written(3);
+    await readAnew(page, receiver);
     await status.getByText('1 delivery has failed verification since').waitFor();
     expect(await status.getAttribute('data-tone')).toBe('muted');
+  });
+
+  test('events that are slow for the same reason are shown together', async () => {
+    const receiver = await start({ ackWithin: 500 });
+    for (const event of [callStarted, callCompleted])
+      for (const callId of ['a', 'b', 'c']) {
+        receiver.tell({ held: true });
+        const delivered = receiver.deliver(event({ callId }));
+        await delay(300);
+        receiver.tell({ held: false });
+        await delivered;
+      }
+    await receiver.written(6);
+    const page = await openConsole(chromium, receiver);
+    const status = page.getByRole('region', { name: 'Status' });
+    await status
+      .getByText('2 things need attention: call:started and call:completed are slow.')
+      .waitFor();
+    const box = status.getByRole('listitem');
+    expect(await box.count()).toBe(1);
+    for (const name of ['call:started', 'call:completed'])
+      await box.getByText(`3 of 3 deliveries of ${name} since`).waitFor();
+    expect(await box.getByText('Find out whether the handler or the store').count()).toBe(1);
   });
 
   test.each(WIDTHS)('a bar of the chart leads to its deliveries (%d px)', async (width) => {
     const receiver = await start({ version: '2.4.1' });
     receiver.tell({ broken: 'The CRM responded 503' });
     await receiver.deliver(callCompleted({ callId: 'call-1' }));
+    await receiver.written(1);
     const page = await openConsole(chromium, receiver, '', { viewport: { width, height: 900 } });
     await page.locator('.chart rect[data-tone=odd]').first().waitFor();
     await page.locator('.chart .chart-place:has(rect[data-tone=odd])').first().click();
@@ -84,6 +115,7 @@ describeInChromium('the console for somebody on call', (chromium) => {
       receiver.tell({ broken: `The CRM responded ${String(broken)}` });
       await receiver.deliver(callCompleted({ callId }));
     }
+    await receiver.written(3);
     const page = await openConsole(chromium, receiver, '?view=deliveries', {
       viewport: { width, height: 900 },
     });

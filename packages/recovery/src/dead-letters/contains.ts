@@ -39,6 +39,10 @@ export function bodyMatcher(search: string): ((body: unknown) => boolean) | unde
   return finder((text) => finders.some((has) => has(text)), wanted);
 }
 
+/** Whether a search is a phone number that is so short that only the same digits are found, and no longer number. */
+export const isShortNumber = (search: string): boolean =>
+  PHONE_TEXT.test(search) && digitsOf(search).length < MIN_SUFFIX;
+
 const QUOTED = /^(["'\u201c\u201e\u00ab])(.+)["'\u201c\u201d\u00bb]$/u;
 /** All but the last word, and the last one. */
 const TWO_WORDS = /^([^@,]+) ([^@,\s]+)$/u;

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { bodyMatcher, contentOf } from '../../src/internal.ts';
+import { bodyMatcher, contentOf, isShortNumber } from '../../src/internal.ts';
 
 const has = (search: string, body: unknown) => bodyMatcher(search)?.(body);
 
@@ -76,6 +76,16 @@ it.each([
 
 it.each(['', ' ', '4477', '+', 'a', '00000', '!!'])('%j would find too much', (search) => {
   expect(bodyMatcher(search)).toBeUndefined();
+});
+
+it.each([
+  ['12345', true],
+  ['(0) 5550-1234', true],
+  ['555012345', false],
+  ['Ada', false],
+  ['ada5@example.com', false],
+])('whether %j is a number that is found only in full: %j', (search, expected) => {
+  expect(isShortNumber(search)).toBe(expected);
 });
 
 it('a body that is no JSON is searched as text, and one of any depth in no time', () => {
