@@ -25,6 +25,37 @@ export function timelineOf(violation: string, journal: readonly JournalEntry[]):
   return [...own, ...around].sort((a, b) => a.at - b.at).map((entry) => lineOf(entry, start));
 }
 
+/** How many violations are explained. All others are counted, and their entries are in the journal. */
+const MOST_VIOLATIONS = 20;
+/** Lines of one timeline. */
+const MOST_LINES = 100;
+
+/**
+ * The first violations, each with the journal of its event and what the engine has of it now. What is left out is
+ * counted, so the text is never longer than about 2,000 lines.
+ * @param rowsOf what the engine has of an event, as lines
+ */
+export async function explained(
+  violations: readonly string[],
+  journal: readonly JournalEntry[],
+  rowsOf: (key: string) => Promise<string>,
+): Promise<string> {
+  const lines: string[] = [];
+  for (const violation of violations.slice(0, MOST_VIOLATIONS)) {
+    lines.push(`VIOLATION  ${violation}`);
+    const timeline = timelineOf(violation, journal);
+    const start = Math.max(0, timeline.length - MOST_LINES);
+    if (start > 0) lines.push(`    … ${String(start)} earlier lines are left out`);
+    lines.push(...timeline.slice(start).map((line) => `    ${line}`));
+    const key = keyOf(violation, journal);
+    if (key !== undefined) lines.push(await rowsOf(key));
+  }
+  const left = violations.length - MOST_VIOLATIONS;
+  if (left > 0)
+    lines.push(`… ${String(left)} more violations of ${String(violations.length)} are left out`);
+  return lines.join('\n');
+}
+
 /** The key of the event that a violation is about. */
 export function keyOf(violation: string, journal: readonly JournalEntry[]): string | undefined {
   for (const entry of journal)

@@ -13,9 +13,11 @@ export type JournalEntry =
   | RunEntry
   | ClaimEntry
   | RenewalEntry
+  | JobRenewalEntry
   | SettlingEntry
   | SettledEntry
   | FaultEntry
+  | ControlEntry
   | ExitEntry;
 
 interface Moment {
@@ -67,6 +69,14 @@ export interface RenewalEntry extends Span, OfLease {
   leaseMs: number;
 }
 
+/** The engine extended the lease of a queued job, or refused to. It did so between the two times. */
+export interface JobRenewalEntry extends Span {
+  kind: 'job-renewed';
+  key: string;
+  attempt: number;
+  held: boolean;
+}
+
 /** The holder is about to complete or release its lease: from now on others may get one. */
 export interface SettlingEntry extends Moment, OfLease {
   kind: 'settling';
@@ -93,6 +103,13 @@ export interface FaultEntry extends Span {
   fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store' | 'slow' | 'clock';
   /** The affected process. A fault without one affects all. */
   pid?: number;
+}
+
+/** An operation that uses neither receiver nor engine, from when it was due until it had been done. */
+export interface ControlEntry extends Span {
+  kind: 'control';
+  /** What part of the CPU time of the machine all processes of the run had; absent where it is unknown. */
+  share?: number | undefined;
 }
 
 /** A receiver or a worker ended, and nobody had killed it. */

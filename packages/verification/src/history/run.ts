@@ -10,9 +10,10 @@ import { checkHistory, type HistoryReport } from './check/check.ts';
 import type { EngineName, EngineState } from './engines/engine.ts';
 import { openEngine } from './engines/open-engine.ts';
 import { startServer } from './engines/servers.ts';
-import { keyOf, timelineOf } from './explain.ts';
+import { explained } from './explain.ts';
 import { injectFaults } from './faults.ts';
-import { Journal, readJournal } from './journal.ts';
+import { Journal, readJournal, type JournalEntry } from './journal.ts';
+import { watchMachine } from './machine.ts';
 import { ManagedProcess, startService } from './managed-process.ts';
 import { probeEngine } from './monitors.ts';
 import { Operator } from './operator.ts';
@@ -79,7 +80,12 @@ export async function runHistory(
 
     const opened = await openEngine(engine);
     const probe = probeEngine(await opened.store(server.url), journal);
-    cleanUp.push(() => probe.stop());
+    const machine = watchMachine(journal, folder);
+    cleanUp.push(
+      () => probe.stop(),
+      () => machine.stop(),
+    );
+    const renewals = queued ? await opened.jobRenewals?.(server.url) : undefined;
     const operator = queued && new Operator(await opened.deadJobs(server.url), journal);
     const { url } = balancer;
     const service = await startService({
@@ -102,16 +108,18 @@ export async function runHistory(
     const plan = { seed, count, mayInject, freezesServer: exactlyOnce };
     await Promise.all([done, faults && injectFaults({ ...plan, processes, server, journal })]);
     const effects = exactlyOnce ? await opened.effects?.(server.url) : undefined;
+    const readAll = () => [...readJournal(path), ...(renewals?.read() ?? [])];
     const check = async () =>
-      checkHistory(readJournal(path), { queued, effects: await effects?.read(), seed });
+      checkHistory(readAll(), { queued, effects: await effects?.read(), seed });
     if (operator) {
       await operator.stop();
       await writeFile(fixedFile, '');
       // The jobs may still have to run, and one that runs may die once more.
       await settle({
-        isSound: async () => (await check()).violations.length === 0,
+        isSound: async () => isSound(await check()),
         retryDead: () => operator.retryAll(),
-        activity: () => readJournal(path).filter(({ kind }) => kind !== 'fault').length,
+        activity: () =>
+          readJournal(path).filter(({ kind }) => kind !== 'fault' && kind !== 'control').length,
         beats: () => processes.map(({ isGone, beats }) => (isGone ? undefined : beats)),
       });
     }
@@ -121,8 +129,9 @@ export async function runHistory(
       await delay(500);
     }
     const report = await check();
-    if (report.violations.length === 0) isKept = keep;
-    const explanation = await explain(report.violations, path, await opened.state(server.url));
+    if (isSound(report)) isKept = keep;
+    const state = await opened.state(server.url);
+    const explanation = await explain(report.violations, readAll(), state);
     if (isKept) await writeFile(join(folder, 'violations'), explanation);
     return { ...report, folder, explanation };
   } finally {
@@ -135,10 +144,13 @@ export async function runHistory(
   }
 }
 
-/** For each violation the journal of its event, and what the engine has of it now. */
+const isSound = ({ violations, inconclusive }: HistoryReport) =>
+  violations.length === 0 && inconclusive === undefined;
+
+/** What the engine has, and the violations with their timelines. */
 async function explain(
   violations: readonly string[],
-  path: string,
+  journal: readonly JournalEntry[],
   state: EngineState,
 ): Promise<string> {
   if (violations.length === 0) return '';
@@ -149,15 +161,11 @@ async function explain(
     ]);
     return `  ${what}: ${inspect(answer, { depth: 4, breakLength: 200 })}`;
   };
-  const journal = readJournal(path);
-  const lines: string[] = [];
-  if (state.stats)
-    lines.push(await show('jobs of the queue', () => state.stats?.() ?? Promise.resolve()));
-  for (const violation of violations) {
-    lines.push(violation);
-    lines.push(...timelineOf(violation, journal).map((line) => `    ${line}`));
-    const key = keyOf(violation, journal);
-    if (key !== undefined) lines.push(await show('rows now', () => state.rows(key)));
-  }
-  return `${lines.join('\n')}\n`;
+  return [
+    ...(state.stats
+      ? [await show('jobs of the queue', () => state.stats?.() ?? Promise.resolve())]
+      : []),
+    await explained(violations, journal, (key) => show('rows now', () => state.rows(key))),
+    '',
+  ].join('\n');
 }

@@ -1,11 +1,14 @@
 import { LEASE_MS } from '../engines/engine.ts';
 import { usesCompleteIn, type Effect } from '../effects.ts';
 import { groupByKey, type DeliveryEntry, type JournalEntry, type RunEntry } from '../journal.ts';
-import { checkLeases } from './leases.ts';
+import { checkJobRenewals, checkLeases } from './leases.ts';
 import { checkRuns } from './runs.ts';
+import { isExplainedBy, starvationOf } from './starved.ts';
 
 export interface HistoryReport {
   violations: string[];
+  /** Why the run proves nothing about some events, if the machine was too busy to handle them. */
+  inconclusive?: string;
   counts: Record<string, number>;
 }
 
@@ -28,6 +31,7 @@ export function checkHistory(
   // started after its lease had expired was handed out up to one lease earlier, and the fault that
   // delayed it came a moment before that.
   const runs = checkRuns(entries, queued ? LEASE_MS * 1.2 : 0);
+  const never = neverAcknowledged(entries);
   const count = (matches: (entry: JournalEntry) => boolean) => entries.filter(matches).length;
   const events = new Set(
     entries.flatMap((entry) => (entry.kind === 'delivery' ? [entry.key] : [])),
@@ -37,12 +41,15 @@ export function checkHistory(
   return {
     violations: [
       ...checkAcknowledged(entries, queued),
+      ...never.violations,
       ...checkLeases(entries),
+      ...checkJobRenewals(entries),
       ...checkRetried(entries),
       ...runs.violations,
       ...(exactlyOnce?.violations ?? []),
       ...checkExits(entries),
     ],
+    ...(never.inconclusive !== undefined && { inconclusive: never.inconclusive }),
     counts: {
       events: events.size,
       attempts: count(({ kind }) => kind === 'delivery'),
@@ -65,7 +72,7 @@ export function checkHistory(
 }
 
 /**
- * Every acknowledged event has its effect or is a dead letter, and every event is acknowledged.
+ * Every acknowledged event has its effect or is a dead letter.
  * @param queued the receivers enqueue: the effect may come after the acknowledgement
  */
 function checkAcknowledged(entries: readonly JournalEntry[], queued: boolean): string[] {
@@ -73,24 +80,39 @@ function checkAcknowledged(entries: readonly JournalEntry[], queued: boolean): s
   for (const entry of entries)
     if (isDone(entry)) doneAt.set(entry.key, Math.min(entry.at, doneAt.get(entry.key) ?? Infinity));
 
-  const deliveries = entries.filter((entry): entry is DeliveryEntry => entry.kind === 'delivery');
   const violations = new Set<string>();
-  const acknowledged = new Set<string>();
-  for (const { key, status, outcome, until } of deliveries) {
-    if (status < 200 || status > 299) continue;
-    acknowledged.add(key);
+  for (const entry of entries) {
+    if (!isAcknowledgement(entry)) continue;
+    const { key, outcome, until } = entry;
     const at = doneAt.get(key) ?? Infinity;
     if (at === Infinity) violations.add(`${key} was acknowledged (${outcome}) and has no effect`);
     else if (!queued && at > until)
       violations.add(`${key} was acknowledged (${outcome}) before its effect`);
   }
-  for (const key of new Set(deliveries.map((delivery) => delivery.key)))
-    if (!acknowledged.has(key)) {
-      const last = deliveries.findLast((delivery) => delivery.key === key);
-      violations.add(`${key} was never acknowledged (${last?.outcome ?? ''})`);
-    }
   return [...violations];
 }
+
+/** Every event is acknowledged, unless the machine was too busy for that. */
+function neverAcknowledged(entries: readonly JournalEntry[]) {
+  const deliveries = groupByKey(entries.filter((entry) => entry.kind === 'delivery'));
+  const never = [...deliveries].filter(([, ofEvent]) => !ofEvent.some(isAcknowledgement));
+  const starvation = never.length > 0 ? starvationOf(entries) : undefined;
+  const violations: string[] = [];
+  let late = 0;
+  for (const [key, ofEvent] of never)
+    if (starvation && isExplainedBy(starvation, ofEvent)) late += 1;
+    else violations.push(`${key} was never acknowledged (${ofEvent.at(-1)?.outcome ?? ''})`);
+  return {
+    violations,
+    inconclusive:
+      starvation && late > 0
+        ? `${String(late)} of ${String(deliveries.size)} events were never acknowledged. ${starvation.reason}`
+        : undefined,
+  };
+}
+
+const isAcknowledgement = (entry: JournalEntry): entry is DeliveryEntry =>
+  entry.kind === 'delivery' && entry.status >= 200 && entry.status <= 299;
 
 const isDone = (entry: JournalEntry): entry is RunEntry =>
   entry.kind === 'effect' || entry.kind === 'dead';

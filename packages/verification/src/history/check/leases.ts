@@ -1,8 +1,10 @@
 import {
   groupByKey,
   type ClaimEntry,
+  type JobRenewalEntry,
   type JournalEntry,
   type RenewalEntry,
+  type RunEntry,
   type SettledEntry,
   type SettlingEntry,
 } from '../journal.ts';
@@ -56,6 +58,24 @@ export function checkLeases(entries: readonly JournalEntry[]): string[] {
       entry.kind === 'settled',
   );
   return [...groupByKey(leaseEntries)].flatMap(([key, ofEvent]) => checkEvent(key, ofEvent));
+}
+
+/** The lease of a queued job is not renewed for a run that another one has followed. */
+export function checkJobRenewals(entries: readonly JournalEntry[]): string[] {
+  const ofJobs = entries.filter(
+    (entry): entry is JobRenewalEntry | RunEntry =>
+      (entry.kind === 'job-renewed' && entry.held) || entry.kind === 'begin',
+  );
+  return [...groupByKey(ofJobs)].flatMap(([key, ofEvent]) =>
+    ofEvent.flatMap(({ kind, attempt, at }) => {
+      const next =
+        kind === 'job-renewed' &&
+        ofEvent.find((run) => run.kind === 'begin' && run.attempt > attempt && run.at < at);
+      return next
+        ? [`${key}: attempt ${attempt} renewed its job although attempt ${next.attempt} had begun`]
+        : [];
+    }),
+  );
 }
 
 function checkEvent(key: string, entries: readonly LeaseEntry[]): string[] {

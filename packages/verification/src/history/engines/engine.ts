@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, Store } from '@call-webhooks/core';
 import type { EffectTable } from '../effects.ts';
 import type { journaledHandlers } from '../handlers.ts';
+import type { JobRenewalEntry, Journal } from '../journal.ts';
 
 export const ENGINES = ['redis', 'postgres', 'mysql', 'sqlite'] as const;
 export type EngineName = (typeof ENGINES)[number];
@@ -38,7 +39,14 @@ export interface Engine {
   store(url: string): Promise<Store>;
   queue(url: string): Promise<Queue>;
   deadJobs(url: string): Promise<DeadJobs>;
-  startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
+  /** @param journal of this process */
+  startWorker(
+    url: string,
+    handlers: ReturnType<typeof journaledHandlers>,
+    journal: Journal,
+  ): Promise<void>;
+  /** Renewals of jobs that the engine records itself. Call it when all workers have started. */
+  jobRenewals?(url: string): Promise<{ read(): JobRenewalEntry[] }>;
   state(url: string): Promise<EngineState>;
   /** A table in the store's database. Absent: it has no transactions. */
   effects?(url: string): Promise<EffectTable>;

@@ -2,6 +2,7 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import { bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { monotonicMs, type Journal } from '../journal.ts';
 import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
 
 const NAME = 'calls';
@@ -54,8 +55,8 @@ export const redis: Engine = {
       },
     });
   },
-  startWorker(url, handlers) {
-    createBullmqWorker({
+  startWorker(url, handlers, journal) {
+    const { worker } = createBullmqWorker<Worker>({
       Worker,
       queueName: NAME,
       connection: { url, retryStrategy: () => 50 },
@@ -65,9 +66,36 @@ export const redis: Engine = {
       bullmq: { lockDuration: 2 * LEASE_MS, stalledInterval: LEASE_MS / 3 },
       ...handlers,
     });
+    journalRenewals(worker, journal);
     return Promise.resolve();
   },
 };
+
+/** BullMQ tells of a renewal when its answer has arrived, so the renewal before it is the earliest that it can be. */
+function journalRenewals(worker: Worker, journal: Journal): void {
+  const running = new Map<string, { key: string; attempt: number; at: number }>();
+  const write = (ids: readonly string[], held: boolean) => {
+    for (const id of ids) {
+      const job = running.get(id);
+      if (!job) continue;
+      const until = monotonicMs();
+      journal.write({ kind: 'job-renewed', ...job, until, held });
+      job.at = until;
+    }
+  };
+  worker.on('active', ({ id = '', data, attemptsStarted: attempt }) => {
+    const { key = '' } = data as QueuedDelivery;
+    running.set(id, { key, attempt, at: monotonicMs() });
+  });
+  for (const end of ['completed', 'failed'] as const)
+    worker.on(end, (job: { id?: string } | undefined) => running.delete(job?.id ?? ''));
+  worker.on('locksRenewed', ({ jobIds }) => {
+    write(jobIds, true);
+  });
+  worker.on('lockRenewalFailed', (jobIds) => {
+    write(jobIds, false);
+  });
+}
 
 function openQueue(url: string): Queue {
   const connection = { url, enableOfflineQueue: false, retryStrategy: () => 50 };

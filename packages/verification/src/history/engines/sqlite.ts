@@ -7,6 +7,7 @@ import {
 } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import type { Effect, EffectTable } from '../effects.ts';
+import { monotonicMs, type JobRenewalEntry } from '../journal.ts';
 import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
 
 export const sqlite: Engine = {
@@ -50,8 +51,33 @@ export const sqlite: Engine = {
       rows: (key) => Promise.resolve([...jobs.all(key), ...events.all(key)]),
     });
   },
+  jobRenewals: sqliteJobRenewals,
   effects: sqliteEffects,
 };
+
+/** A trigger records them in the transaction that renews, with the wall clock's time. */
+async function sqliteJobRenewals(file: string): Promise<{ read(): JobRenewalEntry[] }> {
+  const db = new Database(file);
+  const offset = monotonicMs() - Date.now();
+  await retryUntilSuccess(() =>
+    db.exec(`
+      CREATE TABLE IF NOT EXISTS renewals (key TEXT, attempt INTEGER, at REAL);
+      CREATE TRIGGER IF NOT EXISTS record_renewals AFTER UPDATE OF due_at ON call_webhooks_jobs
+      WHEN old.token = new.token AND new.due_at > old.due_at BEGIN
+        INSERT INTO renewals VALUES (
+          substr(new.event, 7), new.attempt, (julianday('now') - 2440587.5) * 86400000
+        );
+      END`),
+  );
+  const all = db.prepare('SELECT key, attempt, at FROM renewals');
+  return {
+    read: () =>
+      (all.all() as Pick<JobRenewalEntry, 'key' | 'attempt' | 'at'>[]).map((row) => {
+        const at = row.at + offset;
+        return { kind: 'job-renewed', ...row, at, until: at, held: true };
+      }),
+  };
+}
 
 /** How long a transaction waits for the file's lock; milliseconds. */
 const WAIT_MS = 2_000;

@@ -11,5 +11,5 @@ monitorStalls(journal);
 const engine = await openEngine(input.engine);
 const effects = input.exactlyOnce ? await engine.effects?.(input.url) : undefined;
 const handlers = journaledHandlers(input.seed, journal, input.fixedFile, effects);
-await engine.startWorker(input.url, handlers);
+await engine.startWorker(input.url, handlers, journal);
 process.send?.('ready');
