@@ -98,6 +98,22 @@ describe('the window', () => {
     expect(found).toMatchObject({ seen: 4, handled: 3 });
   });
 
+  it.each([
+    ['earlier', { since: +lateSince - 2 * HOUR, until: +lateSince }],
+    ['longer', { since: +lateSince + HOUR, until: +lateSince + 2 * HOUR }],
+    ['later', { since: +lateSince, until: clock.now() }],
+  ])('counts nothing of a run that was stopped in an %s one', async (_which, { since, until }) => {
+    const { handled, receiver } = oldReceiver();
+    const result = { ...NOTHING, seen: 7, missed: 5, handled: 5 };
+    const stopped = { since, until, next: '1', result };
+    await receiver.store.saveCursor?.('reconcile', JSON.stringify(stopped));
+    const { client } = listing([[call(21), call(19)], [call(13)]]);
+    expect(await reconcile({ client, receiver, since: lateSince, clock })).toMatchObject({
+      ...{ seen: 3, missed: 3, handled: 3 },
+    });
+    expect(handled.sort()).toEqual(['c13', 'c19', 'c21']);
+  });
+
   it('must have a beginning before its end', async () => {
     const { client, receiver, clock } = await startWorld();
     const until = since;
