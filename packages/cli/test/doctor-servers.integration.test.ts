@@ -6,13 +6,18 @@ import {
   redisServer,
   startMysql,
   startPostgres,
+  tcpProxy,
   waitFor,
 } from '@call-webhooks/contract-tests';
+import { createReceiver, sign } from '@call-webhooks/core';
 import { mysqlStore } from '@call-webhooks/mysql';
 import { postgresStore } from '@call-webhooks/postgres';
+import { redisStore } from '@call-webhooks/redis';
 import { Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
+import { logger } from './support/dead-letters.ts';
+import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 const closing: (() => unknown)[] = [];
@@ -49,6 +54,51 @@ describeWithProgram('redis-server', 'doctor on Redis', () => {
     await client.set('call-webhooks:x', '1');
     expect((await store(url)).found).toEqual([
       { check: 'store', result: 'ok', text: having('responds') },
+    ]);
+  });
+
+  test('a server that is slow is a warning, which says how slow and what the limit is', async () => {
+    const { client, url, port } = await redis();
+    await client.set('call-webhooks:x', '1');
+    const proxy = await tcpProxy(port);
+    closing.push(() => proxy.close());
+    const speed = async (given: string) => {
+      const { records } = await run(['doctor', '--json', '--store', given]);
+      return records().filter(({ check }) => check === 'store speed');
+    };
+    expect(await speed(url)).toEqual([
+      { check: 'store speed', result: 'ok', text: having('A lookup takes') },
+    ]);
+    proxy.delay(300);
+    expect(await speed(`redis://127.0.0.1:${String(proxy.port)}`)).toEqual([
+      {
+        ...{ check: 'store speed', result: 'warn', fix: having('distance') },
+        text: expect.stringMatching(/^A lookup takes 3\d\d ms, which is more than 100 ms\./),
+      },
+    ]);
+
+    // A server that is fast by now, and deliveries that waited for it.
+    const slow = new Redis(proxy.port, '127.0.0.1', { socketTimeout: 5_000 });
+    closing.push(() => {
+      slow.disconnect();
+    });
+    const receiver = createReceiver({
+      ...{ secret: SECRET, store: redisStore(slow), logger },
+      on: { 'call:completed': () => undefined },
+    });
+    const body = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId: 'c1' }));
+    const headers = await sign({ secret: SECRET, body });
+    const { status } = await receiver.receive({ method: 'POST', headers, body });
+    expect(status).toBe(200);
+    proxy.delay(0);
+    await receiver.close();
+    expect(await speed(url)).toEqual([
+      {
+        ...{ check: 'store speed', result: 'warn', fix: having('disk') },
+        text: expect.stringMatching(
+          /deliveries waited for the store for \S+ m?s \(95th percentile\), which is more than 500 ms/,
+        ),
+      },
     ]);
   });
 

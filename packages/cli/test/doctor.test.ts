@@ -167,6 +167,27 @@ describe('doctor', () => {
     });
   });
 
+  test('checks each process of several, and one that returns 404 hides no other', async () => {
+    const { url } = await setup({ secret: [SECRET, OTHER] });
+    const server = createServer((_request, response) => response.writeHead(404).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closing.push(() => server.close());
+    const broken = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
+    const secrets = { CALL_WEBHOOK_SECRET: `${SECRET},${OTHER}` };
+    const to = ['--to', '1/hook', '--to', broken, '--to', url];
+    const { code, of } = await doctor(to, { env: secrets });
+    expect(code).toBe(1);
+    const texts = of('receiver').map(({ result, text }) => `${result} ${text}`);
+    expect(texts[0]).toMatch(/^bad http:\/\/127\.0\.0\.1:1\/hook: Nothing is listening/);
+    expect(texts.slice(1, -1).length).toBeGreaterThan(0);
+    for (const text of texts.slice(1, -1)) expect(text).toContain(`bad ${broken}: `);
+    expect(texts.join()).toContain('404');
+    expect(texts.at(-1)).toBe(
+      `ok ${url}: A forged delivery is rejected. A genuine delivery is acknowledged.`,
+    );
+    expect(of('clock').map(({ text }) => text.split(': ')[0])).toEqual([broken, url]);
+  });
+
   test('knows a clock that is off, and a path that responds 404', async () => {
     let off = 290_000;
     const server = createServer((request, response) => {
@@ -220,9 +241,15 @@ describe('doctor', () => {
   });
 
   test.each([
-    ['20.19.0', '2026-04-29', 'ok', 'is supported until 2026-04-30'],
-    ['20.19.0', '2026-04-30', 'warn', 'has not been supported since 2026-04-30'],
-    ['24.1.0', '2027-01-01', 'ok', 'is supported until 2028-04-30'],
+    ['20.19.0', '2026-04-29', 'ok', 'receives security fixes until 2026-04-30'],
+    [
+      '20.19.0',
+      '2026-04-30',
+      'warn',
+      'work with Node 20.19.0, but Node 20 has received no security fixes since',
+    ],
+    ['24.1.0', '2027-01-01', 'ok', 'receives security fixes until 2028-04-30'],
+    ['20.18.3', '2026-01-01', 'bad', 'is too old: these packages need 20.19 or later'],
     ['25.0.0', '2026-01-01', 'warn', 'is not a long-term support release'],
   ])('knows when Node %s ends, on %s', (version, day, result, text) => {
     expect(nodeVersion(version, Date.parse(day))).toMatchObject({

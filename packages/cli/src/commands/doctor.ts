@@ -5,76 +5,21 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { toCliError } from '../library-error.ts';
 import { EXIT } from '../errors.ts';
-import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
-import { type GradedReceiver, isAcknowledged } from '../grader/receiver.ts';
-import { BASELINE } from '../grader/vectors.ts';
-import { describeResult } from '../http/effects.ts';
-import { post } from '../http/post.ts';
-import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
-import {
-  givenSecrets,
-  type SecretOptions,
-  secretsByOwner,
-  withSecretOptions,
-} from '../input/secrets.ts';
-import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
-import { durationOption } from '../input/time.ts';
-import {
-  givenBaseUrl,
-  serviceClient,
-  type ServiceOptions,
-  withServiceOptions,
-} from '../service/client.ts';
+import { callFieldNames } from '../input/fields.ts';
+import { secretsByOwner } from '../input/secrets.ts';
+import { givenBaseUrl, serviceClient } from '../service/client.ts';
 import { PROXY_VARIABLES, simulatorOf } from '../simulator/connection.ts';
 import { type SecretsView, type SigningAction, signingActions } from '../simulator/secrets.ts';
-import type { OpenedStore } from '../store/engine.ts';
-import {
-  isStoreGiven,
-  STORE_VARIABLE,
-  type StoreOptions,
-  withStore,
-  withStoreOptions,
-} from '../store/open-store.ts';
-import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
-import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
-import { counted, duration } from '../terminal/format.ts';
+import { counted } from '../terminal/format.ts';
 import { paragraph, wrap } from '../terminal/table.ts';
 import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import { readSamples } from './infer.ts';
 import { bad, type Diagnosis, type Found, ok, skipped, warn } from './diagnosis.ts';
 import { nodeVersion } from './doctor-node.ts';
+import { type DoctorOptions, withDoctorOptions } from './doctor-options.ts';
 import { packages } from './doctor-packages.ts';
-
-/** The flags of `doctor`. */
-export interface DoctorOptions
-  extends StoreOptions, SecretOptions, ReceiverOptions, ServiceOptions {
-  readonly to?: string;
-  readonly capture?: string;
-  readonly fieldName?: readonly string[];
-  readonly headerPrefix?: string;
-  readonly tenant?: string;
-  readonly timeout: number;
-}
-
-const RECEIVERS_NAMES = "the receiver's fieldNames, such as placedBy=owner; repeatable";
-
-/** Adds the flags of {@link DoctorOptions}. */
-export const withDoctorOptions = (command: Command): Command =>
-  withStoreOptions(
-    withServiceOptions(
-      withReceiverOptions(withSecretOptions(withFieldNameOption(command, RECEIVERS_NAMES))),
-    ),
-  )
-    .option(
-      '--to <url>',
-      'the URL of the running receiver; 3000/hook means http://127.0.0.1:3000/hook',
-    )
-    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-    .option('--tenant <name>', 'check only the dead letters and the status of this tenant')
-    .option('--capture <file>', 'captured deliveries, the output of listen --json')
-    .addOption(
-      durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
-    );
+import { receivers } from './doctor-receiver.ts';
+import { store } from './doctor-store.ts';
 
 /** `doctor`: checks a whole setup. */
 export function doctorCommand(app: App, base: Command): Command {
@@ -90,6 +35,7 @@ Exit code 1 if a check fails.
 ${examples(
   ['doctor', 'Check everything that the environment variables name'],
   ['doctor --to 3000/hook --store sqlite:calls.db', 'Check the receiver and its store as well'],
+  ['doctor --to 3000/hook --to 3001/hook', 'Check each of two processes'],
 )}`,
     )
     .action(
@@ -203,134 +149,6 @@ function proxies({ io: { env } }: App): Found {
   );
 }
 
-function store(app: App, options: DoctorOptions): Promise<Found[]> | Found {
-  if (!isStoreGiven(app, options)) return skipped(`Pass --store URL, or set ${STORE_VARIABLE}.`);
-  const examine = async (opened: OpenedStore) => {
-    const { deadLetters, doubt, inspect } = opened;
-    const { tenant } = options;
-    const { server, problems } = await inspect();
-    const waiting = await deadLetters.count(tenant === undefined ? undefined : { tenant });
-    const all: Found[] = [...problems];
-    const doubtful = waiting === 0 ? await doubt?.() : undefined;
-    if (doubtful !== undefined) all.push(bad(doubtful, 'Check --store and --prefix.'));
-    if (all.length === 0) all.push(ok(`${server} responds.`));
-    const fix = 'To see the causes: npx call-webhooks dead-letters causes';
-    if (waiting > 0)
-      all.push({
-        ...warn(
-          `${counted(waiting, 'dead letter')} ${waiting === 1 ? 'is' : 'are'} waiting to be redriven or removed.`,
-          fix,
-        ),
-        check: 'dead letters',
-      });
-    const unknown =
-      tenant === undefined
-        ? undefined
-        : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG });
-    if (unknown !== undefined) all.push({ ...warn(unknown, 'Check --tenant.'), check: 'tenant' });
-    return [...all, ...statusChecks(await statusOf(opened, { tenant }))];
-  };
-  return withStore(app, options, examine, true);
-}
-
-const IF_WRONG = 'If the name is wrong, its status is meaningless.';
-
-/** What `status` says, as checks: what is urgent is bad. */
-function statusChecks({ line, attention, undecided, unknown }: ToldStatus): Found[] {
-  const check = 'status';
-  if (attention.length === 0) {
-    const text = plainText(unknown ?? line);
-    const isKnown = unknown === undefined && undecided.length === 0;
-    return [{ ...(isKnown ? ok : skipped)(text), check }];
-  }
-  return attention.map(({ urgent, text, fix }) => ({
-    ...(urgent ? bad : warn)(plainText(text), plainText(fix)),
-    check,
-  }));
-}
-
-async function receiver(app: App, options: DoctorOptions): Promise<Found | Found[]> {
-  if (options.to === undefined) return skipped('Pass --to URL.');
-  const url = targetUrl(options.to, options.allowExternal);
-  const [secret, ...others] = await givenSecrets(app.io, options);
-  const graded = basicReceiver(app, { ...options, url, secret });
-  const grades = await grade(graded, isBasic);
-  const failure = serverErrorOf(grades);
-  if (failure !== undefined) return bad(failure, "Read the receiver's log.");
-  const all = grades
-    .filter(({ result }) => result === 'fail')
-    .map(({ check: { title }, saw, fix }) => bad(`${title}: ${saw}.`, fix));
-  const genuine =
-    secret === undefined
-      ? 'Without a secret, no genuine delivery was sent'
-      : 'A genuine delivery is acknowledged';
-  if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
-  if (grades.some(({ check, result }) => check.id === BASELINE && result === 'pass'))
-    all.push(...(await deliver(graded, others)));
-  return [...all, await unknownPath(app, url, options), clock(graded.clockAhead)];
-}
-
-/** Above what body parsers take by default; bytes. */
-const LARGE_BODY = 262_144;
-
-/** Delivers an event that nobody handles: with each further secret, and a large one. */
-async function deliver(receiver: GradedReceiver, others: readonly string[]): Promise<Found[]> {
-  const send = async (secret?: string, padding = '') => {
-    const { callId, name: eventName } = receiver.event();
-    const body = JSON.stringify({ eventName, callId, padding });
-    const result = await receiver.send(receiver.sign(body, secret));
-    return isAcknowledged(result) ? undefined : describeResult(result);
-  };
-  const all: Found[] = [];
-  for (const [at, other] of others.entries()) {
-    const refused = await send(other);
-    const which = `secret ${at + 2} of ${others.length + 1}`;
-    if (refused)
-      all.push(
-        bad(
-          `A delivery that was signed with ${which} was not acknowledged: ${refused}.`,
-          'Configure this secret in the receiver as well.',
-        ),
-      );
-  }
-  const refused = await send(undefined, 'x'.repeat(LARGE_BODY));
-  const fix = 'Raise the limit of the proxy and of the framework to 1 MB.';
-  const large = refused
-    ? bad(`A body of 256 kB was not acknowledged: ${refused}.`, fix)
-    : ok('A body of 256 kB is acknowledged.');
-  return [...all, { ...large, check: 'large body' }];
-}
-
-async function unknownPath(
-  { signal }: App,
-  url: string,
-  { insecure, timeout }: DoctorOptions,
-): Promise<Found> {
-  const other = new URL(url);
-  other.pathname += other.pathname.endsWith('/') ? 'typo' : '-typo';
-  const headers = { 'Content-Type': 'application/json' };
-  const request = { url: other.href, headers, body: Buffer.from('{}'), timeout, insecure };
-  const answer = describeResult(await post(request, signal));
-  const text = `A request to ${other.pathname} results in ${answer}.`;
-  const risk = 'A typo in the path of a rule would pause the rule at once.';
-  const result =
-    answer === '404' ? warn(`${text} ${risk}`, 'Return 503 for unknown paths.') : ok(text);
-  return { ...result, check: 'unknown path' };
-}
-
-/** Of the five minutes of the spec, one is left for the way. @param ahead seconds */
-function clock(ahead: number | undefined): Found {
-  const check = 'clock';
-  if (ahead === undefined)
-    return { ...skipped('The responses of the receiver have no Date header.'), check };
-  const off = Math.abs(ahead) * 1_000;
-  if (off < 30_000)
-    return { ...ok("The receiver's clock agrees with the clock of this machine."), check };
-  const text = `The receiver's clock is ${duration(off)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of this machine. From 5 minutes on, all deliveries are rejected.`;
-  const fix = 'Synchronize both clocks with NTP.';
-  return { ...(off < 240_000 ? warn : bad)(text, fix), check };
-}
-
 async function captured(app: App, options: DoctorOptions): Promise<Found | Found[]> {
   if (options.capture === undefined) return skipped('Pass --capture FILE.');
   const samples = await readSamples(app, options.capture);
@@ -377,7 +195,7 @@ const EXAMINATIONS: readonly (readonly [check: string, examine: Examine])[] = [
   ['secrets', secrets],
   ['proxy', proxies],
   ['store', store],
-  ['receiver', receiver],
+  ['receiver', receivers],
   ['field names', captured],
   ['REST API', service],
 ];

@@ -19,7 +19,8 @@ import { statusOf } from '../store/status.ts';
 import { checkTenant, otherTenants, TENANT_FLAG, type TenantWords } from '../store/tenants.ts';
 import { shellWord } from '../terminal/shell.ts';
 import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
-import { diagnose, type DoctorOptions } from './doctor.ts';
+import { diagnose } from './doctor.ts';
+import type { DoctorOptions } from './doctor-options.ts';
 import { explanations } from './explain.ts';
 import {
   deadLettersView,
@@ -76,7 +77,7 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
     withStore(app, options, work, true);
   const simulator = () => simulatorOf(app, options);
   const receiverUrl = (to: string | undefined) => {
-    const given = to ?? options.to;
+    const given = to ?? options.to?.[0];
     if (given === undefined)
       throw badInput('No receiver is given.', 'Pass its URL as "to", or start mcp with --to URL.');
     return targetUrl(given, options.allowExternal);
@@ -93,8 +94,8 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
           .optional()
           .describe('the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook'),
       },
-      async ({ to = options.to }) => ({
-        checks: await diagnose(app, { ...options, ...(to !== undefined && { to }) }),
+      async ({ to }) => ({
+        checks: await diagnose(app, { ...options, ...(to !== undefined && { to: [to] }) }),
       }),
     ),
     tool(

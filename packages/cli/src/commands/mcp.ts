@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { App, examples } from '../app.ts';
 import { badInput, EXIT, Stopped } from '../errors.ts';
 import { toCliError } from '../library-error.ts';
-import { type DoctorOptions, withDoctorOptions } from './doctor.ts';
+import { type DoctorOptions, withDoctorOptions } from './doctor-options.ts';
 import { type Tool, toolsOf } from './mcp-tools.ts';
 
 interface Options extends DoctorOptions {
