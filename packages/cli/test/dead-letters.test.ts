@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
+import { memoryDeadLetters } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
+import { causesOf } from '../src/store/letters.ts';
 import { fill, idsOf, setup, closing } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
@@ -46,6 +48,22 @@ describe('dead-letters list and show', () => {
     const shown = await run(['dead-letters', 'show', id.slice(0, 20), '--json'], { env: made.env });
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.records()).toMatchObject([{ id }]);
+  });
+
+  test('causes are those of all letters, up to the first 10,000', async () => {
+    const deadLetters = memoryDeadLetters({ maxLetters: 20_000 });
+    const put = async (count: number) => {
+      for (let at = 0; at < count; at++)
+        await deadLetters.put(deadLetter({ errorText: 'Error: down' }));
+    };
+    await put(10_000);
+    const found = async () => {
+      const { causes, isWhole } = await causesOf(deadLetters, {});
+      return { counts: causes.map(({ count }) => count), isWhole };
+    };
+    expect(await found()).toEqual({ counts: [10_000], isWhole: true });
+    await put(1);
+    expect(await found()).toEqual({ counts: [10_000], isWhole: false });
   });
 
   test('--since has what failed at that time, and --until does not', async () => {

@@ -7,6 +7,7 @@ import type { Overview, Session, Times } from '../src/api-types.ts';
 import { callBody, NOW, open, wrote } from './support.ts';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const overview = async ({ get }: Pick<ReturnType<typeof open>, 'get'>) => {
   const { log } = await get<Overview>('/api/overview');
   if (!log) throw new Error('There is no log.');
@@ -199,6 +200,18 @@ describe('secrets', () => {
       ['one', 'in-use', []],
       ['two', 'in-use', []],
     ]);
+  });
+
+  it('are in use for an hour after the last delivery, and quiet from then on', async () => {
+    const opened = open();
+    const at = NOW - 30_500; // within a minute: the hour counts from the delivery itself
+    await wrote(opened.log, [], { marks: { 'ack//call:completed/blue': at } });
+    const states: Record<number, unknown> = {};
+    for (const after of [HOUR - 1, HOUR]) {
+      opened.clock.now = at + after;
+      [[, states[after]]] = (await statesOf(opened)) as [[unknown, unknown]];
+    }
+    expect(states).toEqual({ [HOUR - 1]: 'in-use', [HOUR]: 'quiet' });
   });
 
   it('of tenants are those that verified something', async () => {

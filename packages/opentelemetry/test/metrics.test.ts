@@ -187,6 +187,24 @@ describe('metrics', () => {
       await sendOne(STARTED);
       expect(await sdk.total('call_webhooks.deliveries')).toBe(0);
     });
+
+    it('ask no queue, no dead letters and no status once they are closed', async () => {
+      const asked = jest.fn();
+      const ask = (answer: unknown) => () => {
+        asked();
+        return Promise.resolve(answer);
+      };
+      sdk = startSdk({
+        queues: { jobs: ask(3) },
+        deadLetters: ask(7),
+        status: ask({ attention: [], events: [] }),
+      } as InstrumentOptions);
+      await sdk.allPoints();
+      expect(asked).toHaveBeenCalledTimes(3);
+      sdk.telemetry.close();
+      await sdk.allPoints();
+      expect(asked).toHaveBeenCalledTimes(3);
+    });
   });
 
   describe('the depth of queues', () => {

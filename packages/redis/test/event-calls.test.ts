@@ -196,6 +196,31 @@ describe('a claim on a cluster, which has the webhook id and the event in two sl
   });
 });
 
+/** The slot of a key with a tag in braces, as the specification of Redis Cluster has it: CRC-16/XMODEM. */
+function slotOf(key: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(/\{(.*?)\}/.exec(key)?.[1] ?? '')) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0);
+  }
+  return (crc & 0xffff) % 16_384;
+}
+
+it('the ping of a cluster writes in each sixteenth of its slots', async () => {
+  expect(slotOf('{123456789}')).toBe(0x31c3);
+  const keys: string[] = [];
+  const customCommand = ([, , count, ...rest]: string[]) => {
+    keys.push(...rest.slice(0, Number(count)));
+    return Promise.resolve('=[1]');
+  };
+  const client = { customCommand, invokeScriptWithRoute: () => undefined };
+  await redisStore(client).ping!();
+  const written = new Set(keys.map((key) => slotOf(key) >> 10));
+  expect([...written].sort((one, other) => one - other)).toEqual(
+    Array.from({ length: 16 }, (_, part) => part),
+  );
+});
+
 describe('a group on a cluster, which has it in another slot than its event', () => {
   it('is leased before the event, and for 10 s longer', async () => {
     const { admit, calls } = clusterStore();

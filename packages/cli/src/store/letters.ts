@@ -120,9 +120,13 @@ export async function causesOf(
   options: LetterQuery,
 ): Promise<{ causes: DeadLetterCause[]; isWhole: boolean }> {
   const letters: ListedDeadLetter[] = [];
-  for await (const letter of lettersOf(deadLetters, options))
-    if (letters.push(letter) === MAX_GROUPED) break;
-  return { causes: await groupByCause(letters), isWhole: letters.length < MAX_GROUPED };
+  let isWhole = true;
+  for await (const letter of lettersOf(deadLetters, options)) {
+    isWhole = letters.length < MAX_GROUPED;
+    if (!isWhole) break;
+    letters.push(letter);
+  }
+  return { causes: await groupByCause(letters), isWhole };
 }
 
 /**

@@ -86,6 +86,23 @@ describe('an exchange', () => {
       expect(home.requests).toHaveLength(6);
     });
 
+    test('lets go of the connection of each response that it follows', async () => {
+      let cancelled = 0;
+      const fetch = (url: string): Promise<Response> => {
+        if (url.endsWith('/moved')) return Promise.resolve(Response.json({ results: [] }));
+        const body = new ReadableStream({
+          cancel: () => {
+            cancelled++;
+          },
+        });
+        return Promise.resolve(
+          new Response(body, { status: 302, headers: { location: '/moved' } }),
+        );
+      };
+      await testClient(home.origin, { fetch }).events.list();
+      expect(cancelled).toBe(1);
+    });
+
     test('of a write to another origin is not followed', async () => {
       answer = redirectTo(() => foreign.origin, 307);
       await caught(testClient(home.origin).rules.rotateSigningSecret('r', 'a'));

@@ -129,6 +129,26 @@ describe('dead letters with keepFor', () => {
     await receiver.close();
   });
 
+  it('leave no timer behind once the receiver was closed, however a removal ends', async () => {
+    const ends = {
+      'before the first': () => Promise.resolve(0),
+      'between two batches': () => Promise.resolve(1),
+      'while its store is silent': () => new Promise<never>(() => undefined),
+      'after a failure': () => Promise.reject(new Error('down')),
+    };
+    const left: Record<string, number> = {};
+    for (const [when, removeExpired] of Object.entries(ends)) {
+      const letters = { ...memoryDeadLetters({ keepFor: DAY }), removeExpired };
+      const receiver = createReceiver({ secret, deadLetter: letters, logger: collectingLogger() });
+      if (when !== 'before the first') await jest.advanceTimersByTimeAsync(MINUTE);
+      const closed = receiver.close();
+      await jest.advanceTimersByTimeAsync(MINUTE);
+      await closed;
+      left[when] = jest.getTimerCount();
+    }
+    expect(left).toEqual(Object.fromEntries(Object.keys(ends).map((when) => [when, 0])));
+  });
+
   it('expire in a queue as well', async () => {
     const turns: RemovalTurn[] = [];
     const logger = collectingLogger();

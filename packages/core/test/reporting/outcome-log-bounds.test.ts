@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
 import { loggedStore } from '../logged-store.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
@@ -42,6 +43,23 @@ describe('what a receiver keeps for its outcome log', () => {
       FIRST_MINUTE,
       ...Array.from({ length: 3_000 }, (_, at) => FIRST_MINUTE + 41 + at),
     ]);
+  });
+
+  it('are counters that wait, and none that was written: hours of many counters lose nothing', async () => {
+    const { store, counted } = loggedStore();
+    const run = createJobProcessor({ log: store.log, onUnhandled: () => undefined });
+    const [EVENTS, MINUTES] = [100, 205];
+    const jobs = Array.from({ length: EVENTS }, (_, n) => ({
+      ...{ webhookId: 'w', timestamp: NOW / 1_000, receivedAt: NOW },
+      body: btoa(JSON.stringify({ eventName: `e-${String(n)}` })),
+    }));
+    for (let minute = 0; minute < MINUTES; minute++) {
+      await Promise.all(jobs.map((job) => run(job)));
+      await pass(MINUTE_MS);
+    }
+    await run.close();
+    const sum = Object.values(await counted()).reduce((all, count) => all + count, 0);
+    expect(sum).toBe(EVENTS * MINUTES);
   });
 
   it('are rows that were dropped, which are counted once', async () => {

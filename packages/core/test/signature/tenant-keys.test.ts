@@ -155,6 +155,15 @@ describe('the memory for names', () => {
     expect(asked.mock.calls).toMatchObject([[{ tenant: 'made-up', refresh: false }]]);
   });
 
+  it('has names without a secret apart from tenants, who use up none of the room', async () => {
+    const { asked, flood } = tenants();
+    await flood(['made-up']);
+    for (let part = 0; part < 21; part++) await flood(names(`real-${String(part)}`, 100));
+    asked.mockClear();
+    await flood(['made-up']);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
   it('has the last 20,000 tenants', async () => {
     const { asked, flood } = tenants();
     for (let part = 0; part < 40; part++) await flood(names(`real-${String(part)}`, 500));

@@ -3,7 +3,7 @@ import { bucketEnd, durationBucket } from '../../src/stores.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
 import { loggedStore } from '../logged-store.ts';
-import { Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import { deferred, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('the outcome log of a worker', () => {
   useLateClock();
@@ -37,6 +37,25 @@ describe('the outcome log of a worker', () => {
     expect((await rows())[0]).toMatchObject({ source: 'queue', callId: 'c2', lagMs: 1_500 });
     const minute = Math.floor(NOW / 60_000);
     expect([...(await store.log!.counts('minutes', minute, minute)).keys()]).toEqual([minute]);
+  });
+
+  it('tells how many jobs are running, and that none is once they have ended', async () => {
+    const { store, batches } = loggedStore();
+    const work = deferred();
+    const slow = { 'call:started': () => work.promise };
+    const run = createJobProcessor({
+      on: { ...slow },
+      log: store.log,
+      logger: new Lines(),
+    });
+    const running = [run(queued('c1')), run(queued('c2'), { maxRuns: 2 })];
+    await run({ ...queued('c3'), body: '' }, { maxRuns: 1 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    work.reject(new Error('no'));
+    await Promise.all(running);
+    await jest.advanceTimersByTimeAsync(1_000);
+    await run.close();
+    expect(batches.map(({ process }) => process.inFlight)).toEqual([2, 0, 0]);
   });
 
   it('is off by default, and has to be one', async () => {

@@ -10,7 +10,12 @@ import {
   queued,
   waitFor,
 } from '@call-webhooks/contract-tests';
-import { memoryDeadLetters, memoryStore, type DeadLetters } from '@call-webhooks/core';
+import {
+  createReceiver,
+  memoryDeadLetters,
+  memoryStore,
+  type DeadLetters,
+} from '@call-webhooks/core';
 import { deadLetterId } from '@call-webhooks/core/stores';
 import {
   createSqliteWorker,
@@ -299,6 +304,25 @@ describe('erase: jobs', () => {
       keys: 1,
     });
   });
+});
+
+it('forgets the other events of a call in the tenant that the found one belongs to', async () => {
+  const { deadLetters, run } = setup();
+  const store = memoryStore();
+  const tenants = ['acme', 'umbra'];
+  const receiver = createReceiver({
+    ...{ store, tenant: () => undefined, secret: () => undefined },
+    on: { 'call:started': () => undefined },
+  });
+  const start = (tenant: string) =>
+    receiver.deliver({ eventName: 'call:started', callId: 'c1' }, { tenant });
+  const outcomes = async () =>
+    Promise.all(tenants.map(async (tenant) => (await start(tenant)).outcome));
+  expect(await outcomes()).toEqual(['handled', 'handled']);
+  await deadLetters.put(letterOf(ADA, 'c1', { tenant: 'acme' }));
+  await run({ contains: ['ada@example.com'], store, forgetKeys: true });
+  expect(await outcomes()).toEqual(['handled', 'duplicate']);
+  await receiver.close();
 });
 
 it('forgets any number of keys, in calls that a database can take', async () => {

@@ -255,6 +255,26 @@ describe('the control API', () => {
     await waitFor(() => responses() <= before, { what: 'the responses are garbage' });
   });
 
+  test('a listener that does not read is disconnected, and costs no more memory', async () => {
+    const simulator = await open.simulator();
+    const changes = changesOf(simulator.url);
+    await changes.next();
+    const asked = get(`${simulator.url}/_sim/stream`, { agent: false });
+    const [stuck] = (await once(asked, 'response')) as [IncomingMessage];
+    const gone = once(stuck, 'error'); // it is read up to what the system has in its buffers
+    const rule = simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/hook' });
+    // The buffers of the system take some megabytes before the simulator has to keep any.
+    const read: boolean[] = [];
+    for (let told = 0; told < 12; told++) {
+      const url = `http://127.0.0.1:9/${'x'.repeat(1_500_000)}?${String(told)}`;
+      simulator.rules.updateAction(rule._id, rule.actions[0]!._id, { url });
+      read.push(JSON.stringify((await changes.next()).value).includes(`x?${String(told)}"`));
+    }
+    expect(read).not.toContain(false); // who reads is told everything
+    stuck.resume();
+    expect(await gone).toMatchObject([{ message: 'aborted' }]);
+  }, 30_000);
+
   test('a change of something else is told without records', async () => {
     const simulator = await open.simulator();
     const changes = changesOf(simulator.url);
