@@ -10,13 +10,17 @@ failed=0
 times=''
 output=$(mktemp)
 failures=$(mktemp)
-trap 'rm -f "$output" "$failures"' EXIT
+suites=$(mktemp)
+trap 'rm -f "$output" "$failures" "$suites"' EXIT
 
 # What Jest prints about timers and connections that a test left open. It exits with 0 all the same.
 left_open='A worker process has failed to exit gracefully|Jest did not exit one second after'
 
+# The exit code of a check that proves nothing, since the machine was too busy. The step fails, and says so.
+inconclusive=75
+
 # A step fails if its command does, or if a test left something open. What it printed last is shown again at
-# the end.
+# the end, and the name of each test file that failed.
 step() {
   local name=$1 result=ok code=0
   shift
@@ -30,9 +34,13 @@ step() {
   else
     failed=$((failed + 1))
     result=FAILED
+    [ "$code" -eq "$inconclusive" ] && result=UNSURE
+    awk '/^FAIL / { print $2 }' "$output" | sort -u | while read -r path; do
+      printf '  %s  (%s)\n' "$path" "$name"
+    done >>"$suites"
     {
       printf '\n== FAILED: %s\n' "$name"
-      grep -E "●|VIOLATION|[Ee]rror|$left_open" "$output" | head -n 40
+      grep -E "●|VIOLATION|INCONCLUSIVE|Left open by|[Ee]rror|$left_open" "$output" | head -n 40
       printf '…\n'
       tail -n 60 "$output"
     } >>"$failures"
@@ -57,6 +65,7 @@ install_programs() {
 finish() {
   cat "$failures"
   printf '\n%s' "$times"
+  [ -s "$suites" ] && printf '\nTest files that failed:\n' && cat "$suites"
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" -eq 0 ]
 }

@@ -30,8 +30,26 @@ it('a step fails with its command, and its output is shown again at the end', ()
 it.each([
   'A worker process has failed to exit gracefully and has been force exited.',
   'Jest did not exit one second after the test run has completed.',
-])('a step fails if a test left something open: %s', (line) => {
+])('a step fails if a test left something open (sign %#)', (line) => {
   const { status, lastLine, stdout } = runSteps(`step tests echo '${line}'`);
   expect([status, lastLine]).toEqual([1, '0 passed, 1 failed']);
   expect(stdout.split(line).length).toBeGreaterThan(2);
+});
+
+it('prints how long each step took, and each test file that failed with its step', () => {
+  const { stdout, lastLine } = runSteps(
+    'step one true',
+    'step \'two & more\' bash -c \'echo "FAIL packages/a.test.ts (5 s)"; echo "FAIL docs/b.test.ts"; exit 1\'',
+  );
+  expect(stdout).toMatch(/\n +\d+ s {2}ok {6}one\n +\d+ s {2}FAILED {2}two & more\n/);
+  const list = ['docs/b.test.ts', 'packages/a.test.ts'].map((path) => `  ${path}  (two & more)\n`);
+  expect(stdout).toContain(`Test files that failed:\n${list.join('')}`);
+  expect(lastLine).toBe('1 passed, 1 failed');
+});
+
+it('a check that proves nothing does not pass, and is not called a failure', () => {
+  const { status, stdout } = runSteps("step history bash -c 'echo INCONCLUSIVE busy; exit 75'");
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/== UNSURE, \d+ s/);
+  expect(stdout.split('INCONCLUSIVE busy').length).toBeGreaterThan(2);
 });

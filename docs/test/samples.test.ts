@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, type Receiver } from '@call-webhooks/core';
 import { callCompleted, deliver } from '@call-webhooks/testing';
+import { Logger as NestLogger } from '@nestjs/common';
 import type { Hono } from 'hono';
 import { receives } from './receives.ts';
 import { FRAMEWORKS, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
@@ -49,6 +50,7 @@ beforeAll(() => {
   jest.spyOn(console, 'log').mockImplementation((...line) => void printed.push(line));
   for (const level of ['info', 'warn', 'error'] as const)
     jest.spyOn(console, level).mockImplementation(() => undefined);
+  NestLogger.overrideLogger(false); // it does not use the console
 });
 /** The listeners that samples added. */
 const added = (signal: NodeJS.Signals) =>

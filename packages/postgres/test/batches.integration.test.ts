@@ -30,7 +30,8 @@ withPostgres('the calls of one turn, on postgresStore', () => {
       { schema: freshSchema() },
     );
     await store.migrate();
-    await store.admit(claim()); // with the first claim old rows are swept, too
+    await store.admit(claim());
+    await store.close(); // the first claim sweeps old rows in the background
     texts.length = 0;
     const claims = Array.from({ length: 20 }, () => claim());
     await Promise.all(claims.map((one) => store.admit(one)));
@@ -89,12 +90,13 @@ withPostgres('the calls of one turn, on postgresStore', () => {
     const store = postgresStore(pool, { schema: freshSchema() });
     await store.migrate();
     expect(await store.admit(claim())).toEqual(ADMITTED);
+    // The first claim sweeps old rows in the background, with a statement that is prepared then.
+    await store.close();
     const names = async () => (await pool.query('SELECT 1 FROM pg_prepared_statements')).rowCount;
     expect(await names()).toBeGreaterThan(0);
     await pool.query('DEALLOCATE ALL');
     for (let i = 0; i < 3; i++) expect(await store.admit(claim())).toEqual(ADMITTED);
     expect(await names()).toBe(0);
-    await store.close();
     await pool.end();
   });
 });
