@@ -18,6 +18,8 @@ export interface Given {
   readonly stdin?: string | Uint8Array;
   /** Makes both outputs look like a terminal. */
   readonly terminal?: boolean;
+  /** What a person types at the terminal. */
+  readonly typed?: string;
   /** The width of both; 100 by default. */
   readonly columns?: number;
 }
@@ -35,7 +37,7 @@ export interface Run {
 
 export function start(
   argv: readonly string[],
-  { env, stdin, terminal = false, columns = 100 }: Given = {},
+  { env, stdin, terminal = false, typed, columns = 100 }: Given = {},
 ): Run {
   const controller = new AbortController();
   const killing = new AbortController();
@@ -52,8 +54,10 @@ export function start(
       }),
       { isTTY: terminal, columns },
     );
-  const input = Object.assign(Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]), {
+  const given = typed ?? stdin;
+  const input = Object.assign(Readable.from(given === undefined ? [] : [Buffer.from(given)]), {
     isTTY: stdin === undefined,
+    setRawMode: () => input,
   });
   let over = false;
   const code = main(argv, {
