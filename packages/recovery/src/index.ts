@@ -42,6 +42,7 @@ export type {
   AttentionKind,
   EventStatus,
   Status,
+  StatusNote,
   StatusOptions,
   StatusStore,
   UndecidedRejections,

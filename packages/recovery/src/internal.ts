@@ -10,5 +10,6 @@ export { keepLease } from './lease.ts';
 export { explainMissed, type MissedAt, type MissReason, missReasonText } from './miss-reasons.ts';
 export { nothingRedriven } from './redrive.ts';
 export { type AttentionGroup, groupedAttention } from './status/attention-groups.ts';
+export { saveCovered } from './status/covered.ts';
 export { statusOfTenant } from './status/of-tenant.ts';
 export { persistently, type Persistence } from './store-calls.ts';

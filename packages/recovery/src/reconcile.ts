@@ -14,10 +14,12 @@ import {
 } from './cursor.ts';
 import { beganAt, eventsOf, happenedAt, type MissedEvent } from './events.ts';
 import { inParallel } from './in-parallel.ts';
+import { saveCovered } from './status/covered.ts';
 import { tenantsOf } from './status/evidence.ts';
 import {
   needsTenant,
   resolveOptions,
+  type ReconciledEvent,
   type ReconcileOptions,
   type ReconcileResult,
   type ReconcileSettings,
@@ -55,10 +57,22 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRes
   checkWindow(window, store.rememberFor, now);
   await checkTenants(settings);
   const { passes, result } = planRun(window, await loadCursor(store, name));
-  for (const pass of passes) await runPass(pass, window, { ...settings, store }, result);
+  const eventNames = new Set(runByDefault(settings));
+  const onEvent = (event: ReconciledEvent) => {
+    eventNames.add(event.event.eventName);
+    return settings.onEvent?.(event);
+  };
+  for (const pass of passes) await runPass(pass, window, { ...settings, onEvent, store }, result);
+  if (result.failed === 0) await saveCovered(store, settings.tenant, eventNames, window);
   await store.saveCursor?.(name);
   return result;
 }
+
+/** The events that a run looks for, whether or not a call lacks one. */
+const runByDefault = ({ recordings }: Pick<ReconcileOptions, 'recordings'>): readonly string[] => [
+  'call:completed',
+  ...(recordings ? ['call:recording-available'] : []),
+];
 
 /** A receiver that does not say whether it has tenants may share its store with one that has. */
 async function checkTenants({ receiver, tenant, store, ...persistence }: ReconcileSettings) {

@@ -114,7 +114,7 @@ export function statusView({ at, attention, events, notes, line, unknown }: Told
       ...{ ...masks(one), state, why: why && told(why) },
       arrivedAt: arrivedAt === undefined ? undefined : new Date(arrivedAt),
     })),
-    notes: notes.map(told),
+    notes: notes.map((note) => ({ ...note, text: told(note.text) })),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type MissedAt,
   type MissReason,
   missReasonText,
+  saveCovered,
 } from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -30,7 +31,12 @@ import {
 } from '../input/target.ts';
 import { ANY_DURATION, durationOption, time } from '../input/time.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
-import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import {
+  isStoreGiven,
+  type StoreOptions,
+  withStore,
+  withStoreOptions,
+} from '../store/open-store.ts';
 import { plainText } from '../store/status.ts';
 import { checkTenant, type TenantWords } from '../store/tenants.ts';
 import type { Output } from '../terminal/output.ts';
@@ -107,6 +113,9 @@ lost.
 If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the
 URL and the secret decide which tenant the calls belong to.
 
+If you also name the store with --store, status no longer asks you to run
+reconcile for this time.
+
 Exit code 1 if an event failed, or if a dry run found missed events.
 ${examples(
   ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'List the missed events'],
@@ -171,6 +180,8 @@ async function run(app: App, options: Options): Promise<number> {
         });
     const { reasons, ...result } = found;
     await end(result, reasons);
+    if (target && result.failed === 0 && isStoreGiven(app, options))
+      await keepCovered(app, options, window);
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
@@ -189,6 +200,21 @@ async function run(app: App, options: Options): Promise<number> {
         'Pass --field-name createdAt=FIELD. To see the fields: npx call-webhooks calls',
       );
     throw error;
+  }
+}
+
+/** Tells the status that this time is done. The events have been sent, whatever becomes of this. */
+async function keepCovered(app: App, options: Options, { since, until }: Window): Promise<void> {
+  const names = ['call:completed', ...(options.recordings ? ['call:recording-available'] : [])];
+  const span = { since: since.getTime(), until: until.getTime() };
+  try {
+    await withStore(app, options, ({ store }) => saveCovered(store, undefined, names, span));
+  } catch (error) {
+    app.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    app.output.warn(
+      `The store could not be told that this time is done, so status may still ask for it: ${why}`,
+    );
   }
 }
 

@@ -23,7 +23,7 @@ export function statusCommand(app: App, base: Command): Command {
     .option('--tenant <name>', 'show only this tenant')
     .option(
       '--expect <event>',
-      'look only at this event, even if it has never arrived; repeatable (default: every event that has arrived in the last 30 days)',
+      'expect this event, even if it has never arrived, and do not report that others have stopped; repeatable (default: every event that has arrived in the last 30 days)',
       repeatable,
     )
     .option('--urgent', 'exit with 1 only if a rule may be paused, or may have been paused')
@@ -47,7 +47,7 @@ ${examples(
   ['status --tenant acme', 'Show one tenant'],
   [
     'status --expect call:started --expect call:completed',
-    'Look only at these events, even if they have never arrived',
+    'Expect only these events, even if they have never arrived',
   ],
 )}`,
     )
@@ -100,7 +100,7 @@ function linesOf(found: ToldStatus, colors: Colors, columns: number): Text[] {
     ...groupedAttention(attention).flatMap((one) => [t``, ...groupLines(one, colors, columns)]),
     ...(events.length > 0 ? [t``, ...eventLines(events, colors, columns)] : []),
     ...(notes.length > 0 ? [t``] : []),
-    ...notes.flatMap((note) => paragraph(t`Note: ${plainText(note)}`, columns)),
+    ...notes.flatMap(({ text }) => paragraph(t`Note: ${plainText(text)}`, columns)),
   ];
 }
 

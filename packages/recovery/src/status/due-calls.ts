@@ -49,8 +49,19 @@ export interface DueCalls {
   readonly dueFrom: number;
   /** Which part of the calls has the event, at most 1. */
   readonly share: number;
+  /** Silences that have ended, the oldest first. */
+  readonly ended: readonly EndedRun[];
   /** Set while the history is too short, so that a silence is not judged, or only after the longest wait. */
   readonly early?: EarlyHistory | undefined;
+}
+
+/** So many calls lacked the event that it was silent, and then it arrived after all. */
+export interface EndedRun {
+  /** The period in which it arrived last before, and the one in which it arrived again; milliseconds since the epoch. */
+  readonly lastAt: number;
+  readonly nextAt: number;
+  /** How many calls lacked it. */
+  readonly calls: number;
 }
 
 /** What a history lacks until an event can be judged as soon as any. */
@@ -100,6 +111,8 @@ function judgedBy(
   /** The periods since it arrived last in which the other one did, and how often. */
   let run: { at: number; count: number }[] = [];
   let lastAt = -Infinity;
+  let lastIn = -Infinity;
+  const ended: EndedRun[] = [];
 
   const wait = () => {
     if (after !== 'learned') return after;
@@ -127,11 +140,15 @@ function judgedBy(
       if (others > 0) run.push({ at, count: others });
       continue;
     }
+    const dueThen = countOf(dueBy(at));
+    if (arrivals >= thresholds.arrivals && dueThen >= limit())
+      ended.push({ lastAt: lastIn, nextAt: at, calls: dueThen });
+    lastIn = at;
     arrivals += 1;
     events += own;
     calls += others + countOf(run);
     // What was reported is not taken for usual at once: it raises the limits to themselves at most.
-    longest = Math.max(longest, Math.min(countOf(dueBy(at)), limit()));
+    longest = Math.max(longest, Math.min(dueThen, limit()));
     const [first] = run;
     if (first) longestWait = Math.max(longestWait, Math.min(at + PERIOD_MS - first.at, wait()));
     run = [];
@@ -148,6 +165,7 @@ function judgedBy(
     limit: limit(),
     dueFrom: due[0]?.at ?? now,
     share: Math.min(1, events / Math.max(1, calls)),
+    ended,
     ...(arrivals < needed && {
       early: {
         ...{ arrivals, needed, waiting: countOf(dueBy(now, shortest)) },

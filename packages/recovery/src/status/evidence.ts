@@ -5,6 +5,7 @@ import {
   type OutcomeRow,
   type SeenProcess,
 } from '@call-webhooks/core/stores';
+import type { Covered } from './covered.ts';
 import type { ReconcileReport } from './reconcile-report.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -35,6 +36,9 @@ export interface Evidence {
   /** For how long the store knows a handled event; milliseconds. */
   readonly rememberFor: number;
   readonly reconciled: readonly ReconcileReport[];
+  /** Of which times reconcile runs have run what was missed, by tenant; empty without tenants. */
+  readonly covered: ReadonlyMap<string, Covered>;
+  /** The events whose silence is reported; all by default. */
   readonly expect?: readonly string[] | undefined;
 }
 
@@ -88,6 +92,9 @@ export interface SeenEvent {
   readonly failedAt: number;
 }
 
+/** By how much a failure may be older than the last success and still be the last thing that happened; milliseconds. */
+export const SAME_TIME_MS = 30_000;
+
 /** What a process counts beyond its first 100 tenants or event names. */
 export const OTHERS = '*';
 
@@ -96,15 +103,11 @@ export const eventId = ({ tenant, eventName }: Pick<SeenEvent, 'tenant' | 'event
   JSON.stringify([tenant, eventName]);
 
 /** The events that the marks tell of, by `eventId`. */
-export function seenEvents({
-  marks,
-  expect,
-}: Pick<Evidence, 'marks' | 'expect'>): ReadonlyMap<string, SeenEvent> {
+export function seenEvents({ marks }: Pick<Evidence, 'marks'>): ReadonlyMap<string, SeenEvent> {
   const found = new Map<string, SeenEvent>();
   for (const [name, at] of Object.entries(marks)) {
     const [result, tenant = '', eventName = '', secretId = ''] = counterParts(name);
     if (result !== 'ack' && result !== 'failed') continue;
-    if (expect && !expect.includes(eventName)) continue;
     const id = eventId({ tenant, eventName });
     const one = found.get(id) ?? { ...NEVER, tenant, eventName };
     found.set(id, {

@@ -1,157 +1,59 @@
-import type { OutcomeCode } from '@call-webhooks/core';
 import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
-import { causeOfRow } from '../dead-letters/failed-rows.ts';
 import { eventId, groupedBy, type Evidence, type SeenEvent } from './evidence.ts';
-import type { CommonError, Finding } from './findings.ts';
-import type { Thresholds } from './thresholds.ts';
-
-/** An event that failed, or deliveries without a key, which cannot be told apart. */
-interface FailedEvent {
-  readonly key: string | undefined;
-  /** Whether it has a key that must not be shown. */
-  readonly isRedacted: boolean;
-  readonly tenant: string;
-  readonly eventName: string;
-  /** The first and the last failure. */
-  firstAt: number;
-  lastAt: number;
-  rows: number;
-  attempt: number;
-  attemptsLeft: number | undefined;
-  outcome: OutcomeCode;
-}
+import {
+  isRecent,
+  mostCommonError,
+  overdueEvents,
+  wasRetried,
+  type Episode,
+  type FailedEvent,
+} from './failed-events.ts';
+import type { Finding } from './findings.ts';
 
 /** The interval at which the service retries; milliseconds. */
 const RETRY_MS = 300_000;
 /** Whose dead letters count: a redrive leaves what was one before. */
 const GIVEN_UP_BY: ReadonlySet<string> = new Set(['webhook', 'queue']);
-/** More events than this are not asked for: some of them say as much as all. */
-const MAX_ASKED = 500;
-
-const isRedactedKey = (key: string) => key.includes('[redacted]');
-
-/** @param rows the oldest first */
-function failedEvents(
-  rows: readonly OutcomeRow[],
-  { unnamedPause }: Thresholds,
-): readonly FailedEvent[] {
-  const found = new Map<string, FailedEvent>();
-  for (const row of rows) {
-    const { tenant = '', eventName = '', at, attempt = 1, attemptsLeft, outcome } = row;
-    // Ids that look like a number or an address of a person: many events have the same redacted key.
-    const isRedacted = row.key !== undefined && isRedactedKey(row.key);
-    const key = isRedacted ? undefined : row.key;
-    const id = key === undefined ? JSON.stringify([tenant, eventName, outcome]) : `key ${key}`;
-    const one = found.get(id);
-    if (!one || (key === undefined && at - one.lastAt > unnamedPause)) {
-      const times = { firstAt: at, lastAt: at, rows: 1 };
-      const of = { key, isRedacted, tenant, eventName };
-      found.set(id, { ...of, ...times, attempt, attemptsLeft, outcome });
-      continue;
-    }
-    one.lastAt = Math.max(one.lastAt, at);
-    one.firstAt = Math.min(one.firstAt, at);
-    one.rows += 1;
-    one.attempt = Math.max(one.attempt, attempt);
-    // Unknown when the store failed.
-    one.attemptsLeft = attemptsLeft ?? one.attemptsLeft;
-    one.outcome = outcome;
-  }
-  return [...found.values()];
-}
-
-type Asked = Pick<Evidence, 'now' | 'thresholds' | 'failures' | 'deadLettered' | 'rememberFor'>;
-
-/** Failed events whose retry failed as well, those that failed once, and those whose retry is overdue. */
-function openEvents({ now, thresholds, failures, rememberFor }: Asked) {
-  const all = failedEvents(failures, thresholds);
-  const named = all.filter(({ key }) => key !== undefined);
-  const isRecent = ({ lastAt }: FailedEvent) => now - lastAt <= thresholds.overdueAfter;
-  const wasRetried = ({ attempt, firstAt, lastAt }: FailedEvent) =>
-    attempt >= 2 || lastAt - firstAt >= thresholds.retriedAfter;
-  return {
-    retried: named
-      .filter((one) => isRecent(one) && wasRetried(one))
-      .sort((one, other) => one.firstAt - other.firstAt)
-      .slice(0, MAX_ASKED),
-    /** They may be retried successfully, or be the first ones that show that all of them fail. */
-    failedOnce: named.filter((one) => isRecent(one) && !wasRetried(one)).slice(-MAX_ASKED),
-    overdue: named
-      .filter((one) => !isRecent(one) && now - one.lastAt < rememberFor)
-      .slice(-MAX_ASKED),
-    unnamed: all.filter((one) => one.key === undefined && isRecent(one)),
-  };
-}
-
-/** The keys of events about which a judge wants to know what the store does. */
-export function keysOfFailures(asked: Asked): readonly string[] {
-  const { retried, failedOnce, overdue } = openEvents(asked);
-  const deadLettered = asked.deadLettered.slice(-MAX_ASKED);
-  return [...retried, ...failedOnce, ...overdue, ...deadLettered].flatMap(({ key }) =>
-    key === undefined || isRedactedKey(key) ? [] : key,
-  );
-}
 
 /** Events that the service is about to give up, or that became dead letters. */
 export function findFailing(
   evidence: Evidence,
   seen: ReadonlyMap<string, SeenEvent>,
+  episodes: ReadonlyMap<string, Episode>,
 ): readonly Finding[] {
-  const { thresholds, states, failures } = evidence;
-  const { retried, failedOnce, unnamed } = openEvents(evidence);
-  const isOpen = ({ key = '' }: FailedEvent) => {
-    const state = states.get(key);
-    return state === 'failed' || state === undefined;
-  };
+  const { thresholds } = evidence;
+  const acknowledgedAt = (one: FailedEvent) => seen.get(eventId(one))?.acknowledgedAt ?? 0;
   const isFailing = (one: FailedEvent) => {
-    const took = one.lastAt - one.firstAt;
-    if (one.attempt >= 3 || took >= 2 * thresholds.retriedAfter) return true;
+    const { key, isRedacted, attempt, rows, firstAt, lastAt } = one;
+    const took = lastAt - firstAt;
+    if (key === undefined)
+      return (
+        isRecent(one, evidence) &&
+        (attempt >= 3 || (!isRedacted && rows >= 3 && took >= 2 * thresholds.retriedAfter))
+      );
+    // The service gave it up, and what has arrived since has failed as well: as after a rule was resumed too early.
+    if (!isRecent(one, evidence))
+      return wasRetried(one, thresholds) && acknowledgedAt(one) <= lastAt;
+    if (attempt >= 3 || took >= 2 * thresholds.retriedAfter) return true;
+    if (!wasRetried(one, thresholds)) return false;
     // Two failures in a row are normal for one event of many. Not if all others of its name fail too.
-    const firstAt = took < thresholds.retriedAfter ? one.lastAt - RETRY_MS : one.firstAt;
-    return (seen.get(eventId(one))?.acknowledgedAt ?? 0) <= firstAt;
+    return acknowledgedAt(one) <= (took < thresholds.retriedAfter ? lastAt - RETRY_MS : firstAt);
   };
-  const open = retried.filter(isOpen);
-  const failing = [
-    ...open.filter(isFailing),
-    ...unnamed.filter(
-      (one) =>
-        one.attempt >= 3 ||
-        (!one.isRedacted &&
-          one.rows >= 3 &&
-          one.lastAt - one.firstAt >= 2 * thresholds.retriedAfter),
-    ),
-  ];
-  const others = groupedBy([...open, ...failedOnce.filter(isOpen)], eventId);
-  const found = [...groupedBy(failing, eventId)].map(([id, worst]): Finding => {
-    // What has failed less often fails as well, and may have done so before.
-    const events = [...new Set([...worst, ...(others.get(id) ?? [])])];
-    const [{ tenant, eventName, firstAt, lastAt, outcome, key, ...oldest }] = events.sort(
-      (one, other) => one.firstAt - other.firstAt,
-    ) as [FailedEvent];
-    const rows = failures.filter((row) => row.at >= firstAt && isOf(row, { tenant, eventName }));
-    return {
-      what: 'failing-events',
-      kind: 'failing',
-      urgent: events.some(({ attemptsLeft }) => (attemptsLeft ?? 0) === 0),
-      ...{ tenant, eventName, since: firstAt, count: events.length },
-      lastAt,
-      outcome,
-      most: mostCommonError(rows),
-      failures: Math.max(oldest.attempt, oldest.rows),
-      isKnown: key !== undefined,
-    };
-  });
+  const found = [...episodes.values()]
+    .filter((episode) => isRecent(episode, evidence) && episode.events.some(isFailing))
+    .map(({ events, since, lastAt, most }): Finding => {
+      // What has failed less often fails as well, and may have done so before.
+      const [{ tenant, eventName, key, ...oldest }] = events;
+      return {
+        ...{ what: 'failing-events', kind: 'failing', tenant, eventName, since, lastAt, most },
+        urgent: events.some(({ attemptsLeft }) => (attemptsLeft ?? 0) === 0),
+        count: events.length,
+        outcome: oldest.outcome,
+        failures: Math.max(oldest.attempt, oldest.rows),
+        isKnown: key !== undefined,
+      };
+    });
   return [...found, ...deadLettered(evidence, found)];
-}
-
-const isOf = (row: OutcomeRow, { tenant, eventName }: { tenant: string; eventName: string }) =>
-  (row.tenant ?? '') === tenant && (row.eventName ?? '') === eventName;
-
-/** What most of these failures have in common. */
-function mostCommonError(rows: readonly OutcomeRow[]): CommonError | undefined {
-  const groups = [...groupedBy(rows, causeOfRow)];
-  const [first] = groups.sort(([, one], [, other]) => other.length - one.length);
-  return first && { text: first[0], count: first[1].length, of: rows.length };
 }
 
 /**
@@ -207,7 +109,7 @@ export function findGivenUp(
   seen: ReadonlyMap<string, SeenEvent>,
 ): readonly Finding[] {
   const { states, thresholds } = evidence;
-  const givenUp = openEvents(evidence).overdue.filter(
+  const givenUp = overdueEvents(evidence).filter(
     (one) =>
       states.get(one.key ?? '') === 'failed' &&
       (seen.get(eventId(one))?.arrivedAt ?? 0) > one.lastAt + thresholds.overdueAfter,
@@ -215,7 +117,8 @@ export function findGivenUp(
   return [...groupedBy(givenUp, eventId).values()].map((events): Finding => {
     const [{ tenant, eventName }] = events as [FailedEvent];
     const since = Math.min(...events.map(({ firstAt }) => firstAt));
-    const of = { tenant, eventName, since, count: events.length };
+    const othersAt = seen.get(eventId({ tenant, eventName }))?.arrivedAt ?? since;
+    const of = { tenant, eventName, since, count: events.length, othersAt };
     return { what: 'given-up', kind: 'missed', urgent: false, ...of };
   });
 }

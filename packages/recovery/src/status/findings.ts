@@ -34,8 +34,29 @@ type Facts =
       readonly isKnown: boolean;
     }
   | { readonly what: 'dead-letters'; readonly most: CommonError | undefined }
-  | { readonly what: 'given-up' }
-  | { readonly what: 'retry-overdue' }
+  | {
+      readonly what: 'given-up';
+      /** When another event of the name arrived last. */
+      readonly othersAt: number;
+    }
+  | {
+      readonly what: 'retry-overdue';
+      readonly lastAt: number;
+      /** What most of the failed deliveries have in common; unknown once the log has forgotten them. */
+      readonly most: CommonError | undefined;
+    }
+  | {
+      readonly what: 'silence-ended';
+      readonly until: number;
+      readonly most?: CommonError | undefined;
+      /** The event that the calls are known by. */
+      readonly other?: string | undefined;
+      /** Which calls reconcile has to look at. */
+      readonly reconcileSince: number;
+      /** Before, reconcile leaves out a part of that time. */
+      readonly settlesAt: number;
+      readonly isSettled: boolean;
+    }
   | { readonly what: 'usual-hours' }
   | { readonly what: 'stuck' }
   | {

@@ -1,4 +1,3 @@
-import { counterParts } from '@call-webhooks/core/stores';
 import type { DueCalls, EarlyHistory } from './due-calls.ts';
 import {
   eventId,
@@ -8,7 +7,9 @@ import {
   type SeenEvent,
   type Window,
 } from './evidence.ts';
-import { findFailing, findGivenUp, keysOfFailures } from './failing.ts';
+import { endedSilences, findEnded, windowsOfEnded, type EndedSilence } from './ended-silence.ts';
+import { episodesOf, keysOfFailures } from './failed-events.ts';
+import { findFailing, findGivenUp } from './failing.ts';
 import type { Finding } from './findings.ts';
 import { findReconciled } from './missed.ts';
 import {
@@ -26,15 +27,14 @@ import {
   type Histories,
 } from './silent.ts';
 import { findSlow, windowsOfSlow } from './slow.ts';
+import { notesOf } from './notes.ts';
 import { findStuck, windowsOfStuck } from './stuck.ts';
 import type { EventStatus, Status } from './types.ts';
 import { shownTime } from './times.ts';
 import { calls, code, inWords, undecidedInWords } from './words.ts';
 
-type Gathered = Omit<Evidence, 'states' | 'read'>;
-
 /** The keys of events that have to be looked up in the store, for `states` of the evidence. */
-export function keysToAsk(evidence: Gathered): readonly string[] {
+export function keysToAsk(evidence: Omit<Evidence, 'states' | 'read'>): readonly string[] {
   const keys = [...seenEvents(evidence).values()].map(
     (event) => lastFailureOf(event, evidence)?.key,
   );
@@ -42,12 +42,13 @@ export function keysToAsk(evidence: Gathered): readonly string[] {
 }
 
 /** The times of which single rows have to be read, for `read` of the evidence: none as long as all is well. */
-export function windowsToRead(evidence: Gathered): readonly Window[] {
+export function windowsToRead(evidence: Omit<Evidence, 'read'>): readonly Window[] {
   const seen = seenEvents(evidence);
   const all = [
     ...windowsOfRejected(evidence, seen),
     ...windowsOfSlow(evidence),
     ...windowsOfStuck(evidence),
+    ...windowsOfEnded(evidence, seen, histories(evidence, seen)),
   ];
   const each = new Map(all.map((one) => [`${String(one.since)} ${String(one.until)}`, one]));
   return [...each.values()].slice(0, MAX_WINDOWS);
@@ -65,18 +66,24 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
   const at = (time: number) => shownTime(time, now, timeZone);
   const seen = seenEvents(evidence);
   const past = histories(evidence, seen);
-  const findings = findAll(evidence, seen, past);
-  const undecided = undecidedRejections(evidence, seen, findings);
-  const attention = findings.sort(byImportance).map((finding) => inWords(finding, at));
+  const silences = endedSilences(evidence, seen, past);
+  const all = findAll(evidence, seen, past, silences);
+  const undecided = undecidedRejections(evidence, seen, all);
+  const findings = all.filter((one) => !isOver(one)).sort(byImportance);
+  const attention = findings.map((finding) => inWords(finding, at));
   return {
     at: now,
     attention,
     undecided: undecided.map((one) => undecidedInWords(one, at)),
     events: eventsOf(evidence, seen, { findings, undecided, past, at }),
-    notes: notesOf(evidence),
+    notes: notesOf(evidence, { findings: all.filter(isOver), silences, past, at }),
     ...(timeZone !== undefined && { timeZone }),
   };
 }
+
+/** Rejections that have ended, and after which nothing is missing: nobody has to do anything. */
+const isOver = (finding: Finding): boolean =>
+  finding.what === 'rejected-ended' && finding.again === 0 && finding.missing.length === 0;
 
 /** What the states of events follow from. */
 interface Judged {
@@ -119,6 +126,7 @@ function findAll(
   evidence: Evidence,
   seen: ReadonlyMap<string, SeenEvent>,
   past: Histories,
+  silences: readonly EndedSilence[],
 ): Finding[] {
   const found: Finding[] = [...findOverdue(evidence, seen), ...findRejected(evidence, seen)];
   /** A silence that is explained already says nothing new. */
@@ -126,16 +134,20 @@ function findAll(
     !found.some(
       (one) => (one.kind === 'silent' || one.what === 'rejected-events') && concerns(one, finding),
     );
-  found.push(...findDue(seen, past).filter(isNew));
+  found.push(...findDue(evidence, seen, past).filter(isNew));
   const isQuietTenant = ({ tenant }: Finding) =>
     !found.some(
       (one) => one.tenant === tenant && (one.kind === 'silent' || one.kind === 'rejected'),
     );
   found.push(...findUnusualSilence(evidence, seen, past).filter(isQuietTenant));
+  // What is silent again is not yet over.
+  const ended = findEnded(evidence, silences).filter(isNew);
+  const isTold = (finding: Finding) => ended.some((one) => eventId(one) === eventId(finding));
   return [
     ...found,
-    ...findFailing(evidence, seen),
-    ...findGivenUp(evidence, seen),
+    ...ended,
+    ...findFailing(evidence, seen, episodesOf(evidence, seen)),
+    ...findGivenUp(evidence, seen).filter((finding) => isNew(finding) && !isTold(finding)),
     ...findReconciled(evidence),
     ...findStuck(evidence),
     ...findSlow(evidence),
@@ -166,15 +178,17 @@ function eventsOf(
 
 function stateOf(
   event: SeenEvent,
-  { now, thresholds }: Evidence,
+  { now, thresholds, expect }: Evidence,
   { findings, undecided, past: { due, periods }, at }: Judged,
 ): Pick<EventStatus, 'state' | 'why'> {
   if (findings.some((finding) => concerns(finding, event))) return { state: 'attention' };
+  const isSilent = now - event.arrivedAt > thresholds.nothingFor;
+  if (isSilent && expect && !expect.includes(event.eventName)) return { state: 'quiet' };
   const related = due.get(eventId(event)) ?? [];
   const early = related.find((one) => (one.early?.waiting ?? 0) > 0);
   if (early?.early) return { state: 'unknown', why: whyEarly(event, early, early.early, at) };
   const isDue = related.some(({ calls }) => calls > 0);
-  if (now - event.arrivedAt <= thresholds.nothingFor && !isDue) {
+  if (!isSilent && !isDue) {
     const rejected = undecided.find(({ tenant }) => tenant === event.tenant);
     if (!rejected || event.arrivedAt >= rejected.since) return { state: 'arrives' };
     return { state: 'unknown', why: WHY.rejected(at(rejected.since)) };
@@ -211,19 +225,4 @@ function whyEarly(
   return waitsFor === undefined
     ? `${since} ${history}, and until then a silence of it is not judged.`
     : `${since} ${history}. Until then, its absence is reported only for calls that are older than ${String(waitsFor / 3_600_000)} hours.`;
-}
-
-/** What needs no action. */
-function notesOf({ minutes }: Evidence): readonly string[] {
-  const ignored = new Map<string, number>();
-  for (const counters of minutes.values())
-    for (const [name, count] of Object.entries(counters)) {
-      const [kind, , outcome, eventName = ''] = counterParts(name);
-      if (kind === 'outcome' && outcome === 'ignored')
-        ignored.set(eventName, (ignored.get(eventName) ?? 0) + count);
-    }
-  return [...ignored].map(
-    ([eventName, count]) =>
-      `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${code(eventName)} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`,
-  );
 }

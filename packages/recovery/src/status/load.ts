@@ -15,6 +15,7 @@ import {
   type Window,
 } from './evidence.ts';
 import { keysToAsk, windowsToRead } from './judge.ts';
+import { coveredName, parsedCovered, type Covered } from './covered.ts';
 import { parsedReports, reportsName, type ReconcileReport } from './reconcile-report.ts';
 import { THRESHOLDS } from './thresholds.ts';
 import type { StatusStore } from './types.ts';
@@ -42,7 +43,7 @@ export async function loadEvidence(
   const since = now - THRESHOLDS.lookBack;
   const counts = (series: CounterSeries, from: number, prefix?: string) =>
     countersAt(log, series, [from, now + THRESHOLDS.clockDifference], prefix);
-  const [outcomes, late, rejected, times, arrivals, rows, processes, reconciled] =
+  const [outcomes, late, rejected, times, arrivals, rows, processes, reconciled, covered] =
     await Promise.all([
       counts('minutes', since, 'outcome/'),
       counts('minutes', now - THRESHOLDS.deadLettersFor, 'late/'),
@@ -52,11 +53,12 @@ export async function loadEvidence(
       readFailures(log, since),
       ask('processes of the log', () => log.processes()),
       loadReports(store, marks),
+      loadCovered(store, marks),
     ]);
   const known = [store.rememberFor, ...processes.map(({ rememberFor }) => rememberFor)];
   const rememberFor = Math.min(...known.flatMap((ms) => ms ?? []), 30 * DAY_MS);
   const gathered = {
-    ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, expect },
+    ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, covered, expect },
     ...{ minutes: merged(outcomes, late, rejected), times, arrivals },
     failures: rows.filter(isOpenFailure),
     deadLettered: rows.filter(
@@ -64,11 +66,11 @@ export async function loadEvidence(
     ),
   };
   const keys = store.peek ? keysToAsk(gathered) : [];
-  const [found, read] = await Promise.all([
-    keys.length > 0 ? ask('peek()', async () => store.peek?.(keys)) : [],
-    Promise.all(windowsToRead(gathered).map((window) => readWindow(log, window))),
-  ]);
-  return { ...gathered, read, states: new Map(keys.map((key, index) => [key, found?.[index]])) };
+  const found = keys.length > 0 ? await ask('peek()', async () => store.peek?.(keys)) : [];
+  const states = new Map(found && keys.map((key, index) => [key, found[index]]));
+  const windows = windowsToRead({ ...gathered, states });
+  const read = await Promise.all(windows.map((window) => readWindow(log, window)));
+  return { ...gathered, states, read };
 }
 
 /** @param times the first and the last one; milliseconds since the epoch */
@@ -102,16 +104,38 @@ async function readWindow(log: OutcomeLog, asked: Window): Promise<ReadWindow> {
   return { ...asked, asked, rows, ...(!isWhole && rows[0] && { since: rows[0].at }) };
 }
 
-/** Of receivers without tenants, and of each tenant of which deliveries come. */
+/** What reconcilers found in their last runs. */
 async function loadReports(
   store: StatusStore,
   marks: Evidence['marks'],
 ): Promise<readonly ReconcileReport[]> {
+  const all = await loadCursors(store, marks, reportsName);
+  return all.flatMap(([tenant, text]) => parsedReports(text, tenant));
+}
+
+async function loadCovered(
+  store: StatusStore,
+  marks: Evidence['marks'],
+): Promise<ReadonlyMap<string, Covered>> {
+  const all = await loadCursors(store, marks, coveredName);
+  return new Map(all.map(([tenant = '', text]) => [tenant, parsedCovered(text)]));
+}
+
+/** Of receivers without tenants, and of each tenant of which deliveries come. */
+async function loadCursors(
+  store: StatusStore,
+  marks: Evidence['marks'],
+  nameOf: (tenant: string | undefined) => string,
+): Promise<readonly (readonly [tenant: string | undefined, text: string | undefined])[]> {
   if (!store.loadCursor) return [];
   const tenants = tenantsOf(marks).filter((tenant) => tenant !== OTHERS);
-  const reports = [undefined, ...tenants].map(async (tenant) => {
-    const text = await ask('loadCursor()', async () => store.loadCursor?.(reportsName(tenant)));
-    return parsedReports(text, tenant);
-  });
-  return (await Promise.all(reports)).flat();
+  return Promise.all(
+    [undefined, ...tenants].map(
+      async (tenant) =>
+        [
+          tenant,
+          await ask('loadCursor()', async () => store.loadCursor?.(nameOf(tenant))),
+        ] as const,
+    ),
+  );
 }

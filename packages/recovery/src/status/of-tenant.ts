@@ -10,5 +10,6 @@ export function statusOfTenant(status: Status, tenant: string | undefined): Stat
     attention: status.attention.filter(isMeant),
     undecided: status.undecided.filter(isMeant),
     events: status.events.filter(isMeant),
+    notes: status.notes.filter(isMeant),
   };
 }

@@ -1,10 +1,15 @@
 import { counterParts } from '@call-webhooks/core/stores';
 import { dueCalls, PERIOD_MS, type Arrivals, type DueCalls } from './due-calls.ts';
-import { eventId, groupedBy, OTHERS, type Evidence, type SeenEvent } from './evidence.ts';
+import {
+  eventId,
+  groupedBy,
+  OTHERS,
+  SAME_TIME_MS,
+  type Evidence,
+  type SeenEvent,
+} from './evidence.ts';
+import { episodesOf, wasNotRetried, wasRunByUs } from './failed-events.ts';
 import type { Finding } from './findings.ts';
-
-/** By how much a failure may be older than the last success and still be the last thing that happened. */
-const SAME_TIME_MS = 30_000;
 
 /** The last delivery of an event failed, and its retry did not come. */
 export function findOverdue(
@@ -12,16 +17,22 @@ export function findOverdue(
   seen: ReadonlyMap<string, SeenEvent>,
 ): readonly Finding[] {
   const { now, thresholds } = evidence;
-  return [...seen.values()]
-    .filter((event) => {
-      const { failedAt, acknowledgedAt, arrivedAt } = event;
-      if (failedAt === 0 || failedAt < acknowledgedAt - SAME_TIME_MS) return false;
-      return now - arrivedAt > thresholds.overdueAfter && !wasSettled(event, evidence);
-    })
-    .map(({ tenant, eventName, arrivedAt }) => ({
-      ...{ what: 'retry-overdue', kind: 'silent', urgent: true, by: 'retries' },
-      ...{ tenant, eventName, since: arrivedAt, count: 1 },
-    }));
+  const overdue = [...seen.values()].filter((event) => {
+    const { failedAt, acknowledgedAt, arrivedAt } = event;
+    if (failedAt === 0 || failedAt < acknowledgedAt - SAME_TIME_MS) return false;
+    return now - arrivedAt > thresholds.overdueAfter && !wasSettled(event, evidence);
+  });
+  if (overdue.length === 0) return [];
+  const episodes = episodesOf(evidence, seen, wasNotRetried);
+  return overdue.map((event): Finding => {
+    const { tenant, eventName, arrivedAt } = event;
+    // The log forgets them sooner than when the event arrived last.
+    const { since = arrivedAt, events = [], most } = episodes.get(eventId(event)) ?? {};
+    return {
+      ...{ what: 'retry-overdue', kind: 'silent', urgent: true, by: 'retries', tenant, eventName },
+      ...{ since, count: Math.max(1, events.length), lastAt: arrivedAt, most },
+    };
+  });
 }
 
 /** The key of the failure of an event that came last, for `keysToAsk`. */
@@ -36,7 +47,9 @@ function wasSettled(event: SeenEvent, evidence: Evidence): boolean {
   const row = lastFailureOf(event, evidence);
   if (row?.key === undefined || evidence.now - row.at >= evidence.rememberFor) return false;
   const state = evidence.states.get(row.key);
-  return state === 'handled' || state === 'dead-lettered';
+  if (state !== 'handled' && state !== 'dead-lettered') return false;
+  // What we ran ourselves says nothing about the service.
+  return !wasRunByUs({ eventName: event.eventName, lastAt: row.at }, evidence);
 }
 
 /** What the history says about the events. */
@@ -47,7 +60,10 @@ export interface Histories {
   readonly periods: ReadonlyMap<string, readonly Arrivals[]>;
 }
 
-export function histories(evidence: Evidence, seen: ReadonlyMap<string, SeenEvent>): Histories {
+export function histories(
+  evidence: Omit<Evidence, 'read'>,
+  seen: ReadonlyMap<string, SeenEvent>,
+): Histories {
   const periods = arrivalsOf(evidence);
   const due = new Map<string, readonly DueCalls[]>();
   for (const [tenant, own] of groupedBy(seen.values(), ({ tenant }) => tenant)) {
@@ -59,7 +75,9 @@ export function histories(evidence: Evidence, seen: ReadonlyMap<string, SeenEven
   return { due, periods };
 }
 
-function arrivalsOf({ arrivals }: Evidence): ReadonlyMap<string, readonly Arrivals[]> {
+function arrivalsOf({
+  arrivals,
+}: Pick<Evidence, 'arrivals'>): ReadonlyMap<string, readonly Arrivals[]> {
   const found = new Map<string, Map<number, Map<string, number>>>();
   for (const [at, counters] of arrivals)
     for (const [name, count] of Object.entries(counters)) {
@@ -80,12 +98,13 @@ function arrivalsOf({ arrivals }: Evidence): ReadonlyMap<string, readonly Arriva
 
 /** Calls go on, and an event of them does not come. */
 export function findDue(
+  { expect }: Pick<Evidence, 'expect'>,
   seen: ReadonlyMap<string, SeenEvent>,
   { due }: Histories,
 ): readonly Finding[] {
   return [...seen.values()].flatMap((event): readonly Finding[] => {
     const silence = due.get(eventId(event))?.find(({ calls, limit }) => calls >= limit);
-    if (!silence) return [];
+    if (!silence || (expect && !expect.includes(event.eventName))) return [];
     const { tenant, eventName, arrivedAt } = event;
     const { other, calls, dueFrom, share } = silence;
     return [
@@ -100,6 +119,17 @@ export function findDue(
 
 const WEEK_MS = 7 * 86_400_000;
 
+/** How many calls came in the same hours of the week before, by their most frequent event. */
+export function usualCalls(periods: readonly Arrivals[], since: number, until: number): number {
+  const from = Math.floor(since / PERIOD_MS) * PERIOD_MS - WEEK_MS;
+  const to = Math.floor(until / PERIOD_MS) * PERIOD_MS - WEEK_MS;
+  const usual = new Map<string, number>();
+  for (const { at, counts } of periods)
+    if (at > from && at < to)
+      for (const [name, count] of counts) usual.set(name, (usual.get(name) ?? 0) + count);
+  return Math.max(0, ...usual.values());
+}
+
 /** Nothing of a tenant comes, and much came in the same hours of the week before. */
 export function findUnusualSilence(
   { now, thresholds }: Evidence,
@@ -110,13 +140,7 @@ export function findUnusualSilence(
   for (const [tenant, own] of groupedBy(seen.values(), ({ tenant }) => tenant)) {
     const since = Math.max(...own.map(({ arrivedAt }) => arrivedAt));
     if (tenant === OTHERS || now - since < thresholds.nothingFor) continue;
-    const usual = new Map<string, number>();
-    const from = Math.floor(since / PERIOD_MS) * PERIOD_MS - WEEK_MS;
-    const until = Math.floor(now / PERIOD_MS) * PERIOD_MS - WEEK_MS;
-    for (const { at, counts } of periods.get(tenant) ?? [])
-      if (at > from && at < until)
-        for (const [name, count] of counts) usual.set(name, (usual.get(name) ?? 0) + count);
-    const calls = Math.max(0, ...usual.values());
+    const calls = usualCalls(periods.get(tenant) ?? [], since, now);
     if (calls < thresholds.usualCalls) continue;
     found.push({
       ...{ what: 'usual-hours', kind: 'silent', by: 'usual-hours', urgent: false },

@@ -65,7 +65,7 @@ const SHORT: Record<Exclude<Attention['kind'], 'store'>, [ofOne: string, ofMany:
   failing: ['is failing', 'are failing'],
   silent: ['has stopped arriving', 'have stopped arriving'],
   rejected: ['cannot be verified', 'cannot be verified'],
-  missed: ['was missed', 'were missed'],
+  missed: ['are missing', 'are missing'],
   stuck: ['is waiting in the queue', 'are waiting in the queue'],
   slow: ['is slow', 'are slow'],
 };
@@ -86,7 +86,9 @@ function shortly({ kind, urgent, items }: AttentionGroup): string[] {
     return `${kind === 'missed' ? 'events' : 'deliveries'}${of} ${ofMany}`;
   });
   if (names.length === 0) return others;
-  return [`${listed(names)} ${names.length === 1 ? ofOne : ofMany}`, ...others];
+  // The calls that lack them go on.
+  const what = kind === 'missed' ? `events of ${listed(names)}` : listed(names);
+  return [`${what} ${names.length === 1 ? ofOne : ofMany}`, ...others];
 }
 
 /** `a, b and c` */

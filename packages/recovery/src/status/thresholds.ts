@@ -46,6 +46,8 @@ export const THRESHOLDS = {
   stuckAfter: 15 * MINUTE_MS,
   /** How far clocks of processes differ whose deliveries are still accepted. */
   clockDifference: 5 * MINUTE_MS,
+  /** For so long after an event arrived again, what was missed before is told, as long as stores remember events. */
+  missedFor: 24 * HOUR_MS,
   /** The result of a reconcile is shown for so long. */
   reconciledFor: 26 * HOUR_MS,
 } as const;

@@ -11,7 +11,8 @@ export interface Attention {
    * - `failing`: events keep failing, or have become dead letters.
    * - `silent`: an event has stopped arriving.
    * - `rejected`: deliveries could not be verified.
-   * - `missed`: a reconcile run found events that never arrived, or failed events were not sent again.
+   * - `missed`: an event had stopped arriving and arrives again, a reconcile run found events that never arrived, or
+   *   failed events were not sent again.
    * - `stuck`: deliveries are waiting in the queue, and no worker is running their jobs.
    * - `slow`: deliveries take more than half of the time within which they have to be acknowledged.
    */
@@ -86,6 +87,14 @@ export interface UndecidedRejections {
   readonly text: string;
 }
 
+/** Something that is worth knowing and does not count as a problem. */
+export interface StatusNote {
+  /** The tenant concerned. Absent if the receiver has no tenants, or if the log does not tell. */
+  readonly tenant?: string | undefined;
+  /** One or more sentences in Markdown. */
+  readonly text: string;
+}
+
 /** The result of `status`: what needs attention, and what is known about each event. */
 export interface Status {
   /** The time of this result, in milliseconds since the epoch by the store's clock. */
@@ -98,12 +107,12 @@ export interface Status {
   /** Rejections that are too recent to be judged. They need no attention yet, but all may not be well. */
   readonly undecided: readonly UndecidedRejections[];
   /**
-   * Each event name of each tenant that arrived in the last 30 days, sorted by tenant and name. With `expect`, only the
-   * names in it, including those that have never arrived.
+   * Each event name of each tenant that arrived in the last 30 days, sorted by tenant and name, and the names in
+   * `expect` that have never arrived.
    */
   readonly events: readonly EventStatus[];
-  /** What requires no action, such as events without a handler: one sentence in Markdown each. */
-  readonly notes: readonly string[];
+  /** What is worth knowing and does not count as a problem, such as events without a handler. */
+  readonly notes: readonly StatusNote[];
   /** Set if the status can't be determined, with the reason: the store keeps no outcome log, or it can't be read. */
   readonly unknown?: string | undefined;
   /** The time zone of all times in `text`, `why` and `notes`. Absent if it is the process's zone. */
@@ -117,7 +126,11 @@ export type StatusStore = Pick<Store, 'log' | 'peek' | 'ping' | 'loadCursor' | '
 export interface StatusOptions {
   /** The store that all receivers and workers share. */
   store: StatusStore;
-  /** The names of the events that should arrive; all others are ignored. Default: all that arrived in the last 30 days. */
+  /**
+   * The names of the events that should arrive. They are listed even if they have never arrived, and `status` doesn't
+   * report that other events have stopped arriving; events that fail are always reported. Default: all that arrived in
+   * the last 30 days.
+   */
   expect?: readonly string[] | undefined;
   /** The time to judge at, in milliseconds since the epoch. Default: the time of the store's clock. */
   now?: (() => number) | undefined;

@@ -1,6 +1,7 @@
 import { OUTCOMES } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
 import type { SeenEvent } from './evidence.ts';
+import type { EndedSilence } from './ended-silence.ts';
 import type { CommonError, Finding } from './findings.ts';
 import type { Undecided } from './rejected.ts';
 import { shownDuration } from './times.ts';
@@ -14,8 +15,8 @@ interface Words {
 
 type Of<What> = Extract<Finding, { what: What }>;
 
-const RULE =
-  "Look at the rule in the service's web application, under Rules. Resume it, then run reconcile.";
+const RULES = "the service's web application, under Rules";
+const RULE = `Look at the rule in ${RULES}. Resume it, then run reconcile.`;
 
 /** All that `status` says about findings, in every place where it is shown. */
 const WORDS: {
@@ -51,9 +52,11 @@ const WORDS: {
     text: `${events(count, eventName)} ${count === 1 ? 'has become a dead letter' : 'have become dead letters'} since ${at(since)}, and no redrive has handled ${count === 1 ? 'it' : 'them'} so far.${mostly(most)} Dead letters cannot pause the rule.`,
     fix: 'Look at the dead letters, fix the cause, and redrive them.',
   }),
-  'retry-overdue': ({ eventName, since }, at) => ({
-    text: `The last delivery of ${code(eventName)} failed at ${at(since)}, and its retry has not arrived. The rule is probably paused, or requests no longer reach the receiver.`,
-    fix: RULE,
+  'retry-overdue': ({ eventName, count, since, lastAt, most }, at) => ({
+    text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)} The rule is probably paused, or requests no longer reach the receiver.`,
+    fix: most
+      ? `Fix the cause of the error. Then resume the rule in ${RULES}, and run reconcile.`
+      : RULE,
   }),
   'calls-due': ({ eventName, since, count, other, percent, urgent }, at) => ({
     text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} arrived for ${calls(count)} that should have it by now. Usually, ${String(percent)}% of the calls have it. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
@@ -98,10 +101,19 @@ const WORDS: {
     }`,
     fix: fixOfRejected(outcome),
   }),
-  'given-up': ({ eventName, count, since }, at) => ({
-    text: `${events(count, eventName)} ${count === 1 ? 'has' : 'have'} failed since ${at(since)} and ${count === 1 ? 'has' : 'have'} not been sent again, although others are arriving.`,
-    fix: 'Run reconcile: it runs them again.',
+  'given-up': ({ eventName, count, since, othersAt }, at) => ({
+    text: `${events(count, eventName)} ${count === 1 ? 'has' : 'have'} failed since ${at(since)} and ${count === 1 ? 'has' : 'have'} not been sent again, although others have arrived since, the last one at ${at(othersAt)}.`,
+    fix: `Run reconcile: it runs ${count === 1 ? 'the event' : 'them'} again.`,
   }),
+  'silence-ended': (silence, at) => {
+    const { eventName, reconcileSince, settlesAt, isSettled } = silence;
+    const since = new Date(reconcileSince).toISOString().slice(0, 16);
+    const recordings = eventName === 'call:recording-available' ? ' --recordings' : '';
+    return {
+      text: endedSilenceText(silence, at),
+      fix: `Run ${code(`call-webhooks reconcile --since ${since}Z${recordings} --to URL`)} with the URL of your receiver.${isSettled ? '' : ` Run it after ${at(settlesAt)}, because reconcile leaves out the last 10 minutes.`}`,
+    };
+  },
   reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
     text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
     fix: `${isDryRun ? 'It was a dry run, so nothing was run: run reconcile without dryRun. ' : ''}Look at the rule in the service's web application, under Rules.`,
@@ -127,6 +139,19 @@ const WORDS: {
     fix: 'Find out whether the handler or the store is slower, and what it is waiting for. A handler that takes this long belongs in a queue.',
   }),
 };
+
+/** What is known of a silence that has ended. */
+export function endedSilenceText(
+  { tenant, eventName, since, until, count, most, other }: EndedSilence,
+  at: (time: number) => string,
+): string {
+  const name = code(eventName) + (tenant === '' ? '' : ` of ${tenant}`);
+  const evidence =
+    other === undefined
+      ? `after ${events(count)} had failed and ${count === 1 ? 'was' : 'were'} not sent again.${mostly(most)}`
+      : `although ${code(other)} had arrived for ${calls(count)} that should have it.`;
+  return `${name} did not arrive from ${at(since)} to ${at(until)}, ${evidence} The rule was probably paused, and the service probably sent no events of that time.`;
+}
 
 /** What most failures have in common. */
 function mostly(most: CommonError | undefined): string {

@@ -146,7 +146,8 @@ describe('rejections of the last minutes', () => {
       marks: { [ack('call:completed')]: NOW - 2 * MINUTE },
     });
     const atOnce = await status({ store, now: () => mended + MINUTE });
-    expect(atOnce.attention).toMatchObject([{ text: expect.stringContaining('have ended') }]);
+    expect(atOnce.attention).toEqual([]);
+    expect(atOnce.notes).toMatchObject([{ text: expect.stringContaining('have ended') }]);
     const found = await status({ store });
     expect(found.attention).toEqual([]);
     expect(found.undecided).toMatchObject([{ since: forged, count: 1 }]);

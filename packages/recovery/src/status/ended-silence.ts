@@ -1,0 +1,204 @@
+import type { OutcomeRow } from '@call-webhooks/core/stores';
+import { SETTLE_FOR_MS } from '../cursor.ts';
+import { LONGEST_CALL_MS } from '../events.ts';
+import { isCovered, type Span } from './covered.ts';
+import { PERIOD_MS, type Arrivals, type DueCalls } from './due-calls.ts';
+import {
+  eventId,
+  exactTimes,
+  groupedBy,
+  OTHERS,
+  readOf,
+  type Evidence,
+  type SeenEvent,
+  type Window,
+} from './evidence.ts';
+import { failedEvents, mostCommonError, wasNotRetried, type FailedEvent } from './failed-events.ts';
+import type { CommonError, Finding } from './findings.ts';
+import type { Histories } from './silent.ts';
+
+/**
+ * An event that had stopped arriving, and arrives again. What should have been sent in between was probably not sent,
+ * and will not be: somebody has to run reconcile.
+ */
+export interface EndedSilence extends Span {
+  readonly tenant: string;
+  readonly eventName: string;
+  /** Events that were not sent again, or calls that lack the event. */
+  readonly count: number;
+  /** What most of these events have failed with. */
+  readonly most?: CommonError | undefined;
+  /** The other event by which the calls are known. */
+  readonly other?: string | undefined;
+}
+
+type Gathered = Omit<Evidence, 'read'>;
+
+/** Older ones of an event say the same. */
+const MAX_OF_EVENT = 3;
+/** Of more events, single rows are not read. */
+const MAX_EVENTS = 10;
+
+/** A silence as the counters show it: when it began and ended is known to the period. */
+interface Candidate extends Omit<EndedSilence, keyof Span> {
+  /** When the event arrived last before, and first after. */
+  readonly before: Window;
+  readonly after: Window;
+  /** Nothing of the event may have arrived in this time. */
+  readonly silent?: Window;
+}
+
+/** The silences of the last 24 hours that have ended, and that no reconcile has covered since. */
+export function endedSilences(
+  evidence: Evidence,
+  seen: ReadonlyMap<string, SeenEvent>,
+  past: Histories,
+): readonly EndedSilence[] {
+  const { read, covered } = evidence;
+  const found = candidates(evidence, seen, past).flatMap((one): readonly EndedSilence[] => {
+    const { before, after, silent, ...of } = one;
+    const isOwn = (row: OutcomeRow) => isDeliveryOf(row, one);
+    if (silent) {
+      const { since, rows } = readOf(read, silent);
+      if (since > silent.since || rows.some(isOwn)) return [];
+    }
+    const since = exactTimes(read, before, isOwn).last;
+    const until = Math.max(since, exactTimes(read, after, isOwn).first);
+    if (isCovered(covered.get(of.tenant), of.eventName, { since, until })) return [];
+    return [{ ...of, since, until }];
+  });
+  // Several pauses of one rule are one thing to do.
+  return [...groupedBy(found, eventId).values()].map((all) => {
+    const [first] = all as [EndedSilence];
+    const since = Math.min(...all.map((one) => one.since));
+    const until = Math.max(...all.map((one) => one.until));
+    return { ...first, since, until };
+  });
+}
+
+/** The rows that tell when these silences began and ended. */
+export const windowsOfEnded = (
+  evidence: Gathered,
+  seen: ReadonlyMap<string, SeenEvent>,
+  past: Histories,
+): readonly Window[] =>
+  candidates(evidence, seen, past).flatMap(({ before, after, silent }) => [
+    ...[before, after].filter(({ since, until }) => until > since),
+    ...(silent ? [silent] : []),
+  ]);
+
+const isDeliveryOf = (
+  { source, tenant = '', eventName = '' }: OutcomeRow,
+  of: Pick<SeenEvent, 'tenant' | 'eventName'>,
+): boolean => source === 'webhook' && tenant === of.tenant && eventName === of.eventName;
+
+function candidates(
+  evidence: Gathered,
+  seen: ReadonlyMap<string, SeenEvent>,
+  { due, periods }: Histories,
+): readonly Candidate[] {
+  const { now, failures, thresholds } = evidence;
+  const failed = groupedBy(failedEvents(failures, thresholds), eventId);
+  const found: Candidate[] = [];
+  for (const event of seen.values()) {
+    if (event.tenant === OTHERS || event.eventName === OTHERS) continue;
+    const id = eventId(event);
+    const own = [
+      ...afterFailures(evidence, event, failed.get(id) ?? [], periods.get(event.tenant) ?? []),
+      ...amongOthers(evidence, event, due.get(id) ?? []),
+    ];
+    found.push(
+      ...own
+        .filter(({ after }) => now - after.since <= thresholds.missedFor)
+        .sort((one, other) => other.before.since - one.before.since)
+        .slice(0, MAX_OF_EVENT),
+    );
+  }
+  return found.slice(0, MAX_OF_EVENT * MAX_EVENTS);
+}
+
+/** Events failed, the service did not send them again, and after a pause others arrived. */
+function afterFailures(
+  evidence: Gathered,
+  event: SeenEvent,
+  failed: readonly FailedEvent[],
+  periods: readonly Arrivals[],
+): readonly Candidate[] {
+  const { failures, thresholds } = evidence;
+  const { tenant, eventName, arrivedAt } = event;
+  const { overdueAfter } = thresholds;
+  const rows = failures.filter((row) => isDeliveryOf(row, event));
+  const given = failed
+    .filter((one) => one.key !== undefined && wasNotRetried(one, evidence, -Infinity))
+    .sort((one, other) => one.lastAt - other.lastAt);
+  return given.flatMap(({ lastAt }, index): readonly Candidate[] => {
+    const next = rows.find(({ at }) => at > lastAt)?.at ?? Infinity;
+    if (next - lastAt <= overdueAfter || arrivedAt - lastAt <= overdueAfter) return [];
+    const period = periods.find(
+      ({ at, counts }) => at + PERIOD_MS > lastAt + overdueAfter && counts.has(eventName),
+    );
+    const known = Math.min(next, arrivedAt);
+    const after =
+      period && period.at < known
+        ? {
+            since: Math.max(period.at, lastAt + overdueAfter),
+            until: Math.min(known, period.at + PERIOD_MS - 1),
+          }
+        : { since: known, until: known };
+    const isPart = (one: FailedEvent) => lastAt - one.lastAt <= overdueAfter;
+    const lost = given.slice(0, index + 1).filter(isPart);
+    const begun = Math.min(...lost.map(({ firstAt }) => firstAt));
+    return [
+      {
+        ...{ tenant, eventName, count: lost.length },
+        most: mostCommonError(rows.filter(({ at }) => at >= begun && at <= lastAt)),
+        before: { since: lastAt, until: lastAt },
+        silent: { since: lastAt + 1, until: lastAt + overdueAfter },
+        after,
+      },
+    ];
+  });
+}
+
+/** Other events of the same calls arrived meanwhile, as `findDue` reports it while it lasts. */
+function amongOthers(
+  { expect, failures }: Gathered,
+  event: SeenEvent,
+  due: readonly DueCalls[],
+): readonly Candidate[] {
+  const { tenant, eventName } = event;
+  if (expect && !expect.includes(eventName)) return [];
+  return due.flatMap(({ other, ended }) =>
+    ended
+      // Deliveries that failed have arrived, and those of a pause are told by `afterFailures`.
+      .filter(
+        ({ lastAt, nextAt }) =>
+          !failures.some((row) => row.at > lastAt && row.at < nextAt && isDeliveryOf(row, event)),
+      )
+      .map(({ lastAt, nextAt, calls }) => ({
+        ...{ tenant, eventName, count: calls, other },
+        before: { since: lastAt, until: lastAt + PERIOD_MS - 1 },
+        after: { since: nextAt, until: nextAt + PERIOD_MS - 1 },
+      })),
+  );
+}
+
+/** What reconcile builds the events of, unless it is told otherwise. */
+export const isRunByReconcile = ({ eventName }: Pick<EndedSilence, 'eventName'>): boolean =>
+  eventName === 'call:completed' || eventName === 'call:recording-available';
+
+/** So much of the time that stores remember is left for whoever reads the command; milliseconds. */
+const SLACK_MS = 1_800_000;
+
+/** Those of which reconcile runs what was missed. */
+export const findEnded = (
+  { now, rememberFor }: Pick<Evidence, 'now' | 'rememberFor'>,
+  silences: readonly EndedSilence[],
+): readonly Finding[] =>
+  silences.filter(isRunByReconcile).map((one) => ({
+    ...{ what: 'silence-ended', kind: 'missed', urgent: false, ...one },
+    // A call may have begun long before it ended in that time.
+    reconcileSince: Math.max(one.since - LONGEST_CALL_MS, now - rememberFor + SLACK_MS),
+    settlesAt: one.until + SETTLE_FOR_MS,
+    isSettled: now >= one.until + SETTLE_FOR_MS,
+  }));

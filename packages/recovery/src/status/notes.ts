@@ -1,0 +1,81 @@
+import { counterParts } from '@call-webhooks/core/stores';
+import { isCovered } from './covered.ts';
+import { PERIOD_MS } from './due-calls.ts';
+import { isRunByReconcile, type EndedSilence } from './ended-silence.ts';
+import { groupedBy, OTHERS, type Evidence } from './evidence.ts';
+import type { Finding } from './findings.ts';
+import { usualCalls, type Histories } from './silent.ts';
+import type { StatusNote } from './types.ts';
+import { calls, code, endedSilenceText, inWords } from './words.ts';
+
+/** What notes tell of. */
+interface Told {
+  /** What has ended, and needs no action. */
+  readonly findings: readonly Finding[];
+  readonly silences: readonly EndedSilence[];
+  readonly past: Histories;
+  readonly at: (time: number) => string;
+}
+
+/** What is worth knowing, and no problem as far as is known. */
+export function notesOf(
+  evidence: Evidence,
+  { findings, silences, past, at }: Told,
+): readonly StatusNote[] {
+  return [
+    ...findings.map(({ tenant, ...finding }) => ({
+      ...ofTenant(tenant),
+      text: inWords({ tenant, ...finding }, at).text,
+    })),
+    ...silences
+      .filter((one) => !isRunByReconcile(one))
+      .map((one) => ({
+        ...ofTenant(one.tenant),
+        text: `${endedSilenceText(one, at)} By default, reconcile does not run ${code(one.eventName)}: pass it \`toEvents\`.`,
+      })),
+    ...endedQuiet(evidence, past, at),
+    ...ignoredEvents(evidence),
+  ];
+}
+
+const ofTenant = (tenant: string) => (tenant === '' ? {} : { tenant });
+
+/** All events of a tenant stayed away in hours that usually have many calls, and arrive again. */
+function endedQuiet(
+  { now, thresholds, covered }: Evidence,
+  { periods }: Histories,
+  at: Told['at'],
+): readonly StatusNote[] {
+  const { nothingFor, missedFor, usualCalls: enough } = thresholds;
+  return [...periods].flatMap(([tenant, own]) => {
+    if (tenant === OTHERS) return [];
+    return own.flatMap(({ at: until }, index): readonly StatusNote[] => {
+      const since = own[index - 1]?.at ?? until;
+      if (now - until > missedFor || until - since - PERIOD_MS < nothingFor) return [];
+      const count = usualCalls(own, since, until);
+      if (count < enough) return [];
+      if (isCovered(covered.get(tenant), 'call:completed', { since: since + PERIOD_MS, until }))
+        return [];
+      return [
+        {
+          ...ofTenant(tenant),
+          text: `Nothing${tenant === '' ? '' : ` of ${tenant}`} arrived from about ${at(since + PERIOD_MS)} to ${at(until)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal. If calls were made in that time, run reconcile for it.`,
+        },
+      ];
+    });
+  });
+}
+
+function ignoredEvents({ minutes }: Evidence): readonly StatusNote[] {
+  const counts = [...minutes.values()].flatMap((counters) =>
+    Object.entries(counters).flatMap(([name, count]) => {
+      const [kind, , outcome, eventName = ''] = counterParts(name);
+      return kind === 'outcome' && outcome === 'ignored' ? [{ eventName, count }] : [];
+    }),
+  );
+  return [...groupedBy(counts, ({ eventName }) => eventName)].map(([eventName, all]) => {
+    const count = all.reduce((sum, one) => sum + one.count, 0);
+    const text = `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${code(eventName)} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`;
+    return { text };
+  });
+}
