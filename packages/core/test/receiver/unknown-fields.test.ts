@@ -104,14 +104,22 @@ describe('a call event whose details are under other names', () => {
     if (key !== '') expect(logger.all.join()).not.toContain(key);
   });
 
-  it('shows 50 names at most', async () => {
-    const { receiver, unknown } = setup();
+  it.each([
+    [49, undefined],
+    [50, undefined],
+    [51, 1],
+    [104, 54],
+  ])('shows 50 names at most, and says how many more there are: of %d, %p', async (count, left) => {
+    const { logger, receiver, unknown } = setup();
+    const named = Object.keys(other('call:completed', 'c1')).length;
     const many = Object.fromEntries(
-      Array.from({ length: 100 }, (_, at) => [`field${String(at)}`, 1]),
+      Array.from({ length: count - named }, (_, at) => [`field${String(at)}`, 1]),
     );
     await receiver.deliver(other('call:completed', 'c1', many));
-    const [{ fields, others } = {}] = (await unknown()) ?? [];
-    expect([fields?.length, others]).toEqual([50, 54]);
+    const { fields, others } = (await unknown())![0]!;
+    expect([fields.length, others]).toEqual([Math.min(count, 50), left]);
+    const end = left === undefined ? '' : `, ${String(left)} more`;
+    expect(logger.all[0]).toContain(`The body has: ${fields.join(', ')}${end}.`);
   });
 
   it('is told of by the worker of a queue', async () => {

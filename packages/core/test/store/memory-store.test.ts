@@ -67,6 +67,21 @@ describe('memoryStore', () => {
     expect(evicted.filter((kind) => kind === 'event')).toEqual(['event']);
   });
 
+  it.each<[how: string, ask: (store: Store) => Promise<unknown>]>([
+    ['by its holder', (store) => store.extend('one', 'a', 60_000)],
+    ['by a status', (store) => store.peek!(['one'])],
+  ])('frees the group of a lease that is found %s to have run out', async (_how, ask) => {
+    const { clock, store } = setup();
+    const claim = { webhookId: '', replayUntil: NOW, leaseMs: 60_000 };
+    await store.admit({ ...claim, webhookId: 'a', key: 'one', token: 'a', group: 'g' });
+    clock.now += 60_000;
+    await ask(store);
+    // The event runs again, outside of its group.
+    await store.admit({ ...claim, webhookId: 'b', key: 'one', token: 'b' });
+    const other = { ...claim, webhookId: 'c', key: 'two', token: 'c', group: 'g' };
+    expect(await store.admit(other)).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
   it('extends a lease from now, beyond leases that were taken later', async () => {
     const { clock, store, admit } = setup();
     await admit('one', 'a');
