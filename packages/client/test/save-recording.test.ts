@@ -122,6 +122,24 @@ describe('a download that fails', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('the signal of the request ends it too, unless it has one of its own', async () => {
+    const { calls } = testClient((await serve()).origin);
+    const opened = new AbortController();
+    const open = () => calls.recording('c', { signal: opened.signal });
+    const onProgress = () => opened.abort(new Error('enough'));
+    await expect((await open()).saveTo(path, { onProgress })).rejects.toThrow('enough');
+    expect(await readdir(folder)).toEqual([]);
+    const own = AbortSignal.abort(new Error('its own'));
+    const another = await calls.recording('c');
+    await expect(another.saveTo(path, { signal: own })).rejects.toThrow('its own');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test.each([0o600, 0o640, 0o400])('a file gets the mode that is asked for: %d', async (mode) => {
+    await save(await serve(), { mode });
+    expect((await stat(path)).mode & 0o777).toBe(mode);
+  });
+
   test('an onProgress that hangs does not keep an abort from ending it', async () => {
     const controller = new AbortController();
     const onProgress = async () => {
