@@ -1,7 +1,7 @@
 import expect from '../../expect.cjs';
 import type { Claim } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
-import { LEASE_MS, type StoreTestContext } from './under-test.ts';
+import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreTestContext } from './under-test.ts';
 
 const ADMITTED = { status: 'admitted', attempt: 1 };
 const MANY = 150;
@@ -74,6 +74,53 @@ export function batches({ it, store, claim, advance }: StoreTestContext): void {
       { status: 'in-progress' },
       { status: 'admitted', attempt: 2 },
     ]);
+  });
+
+  it('ends and extends no lease of one turn that has expired, and counts the attempts on', async () => {
+    const claims = some(20);
+    await admitAll(claims);
+    await advance(LEASE_MS + 1);
+    const refused = claims.map(() => false);
+    expect(await completeAll(claims)).toEqual(refused);
+    const all = (call: 'release' | 'extend') =>
+      Promise.all(claims.map(({ key, token }) => store()[call](key, token, LEASE_MS)));
+    expect(await all('release')).toEqual(refused);
+    expect(await all('extend')).toEqual(refused);
+    const again = claims.map(({ key }) => claim(key));
+    expect(await admitAll(again)).toEqual(again.map(() => ({ status: 'admitted', attempt: 2 })));
+    expect(await completeAll(claims)).toEqual(refused);
+    expect(await completeAll(again)).toEqual(again.map(() => true));
+  });
+
+  it('gives the claims of one turn that are repeated the same answers, and no further attempt', async () => {
+    const claims = some(20);
+    await admitAll(claims);
+    await Promise.all(claims.map(({ key, token }) => store().release(key, token)));
+    const second = claims.map(({ key }) => claim(key));
+    for (let round = 0; round < 3; round++)
+      expect(await admitAll(second)).toEqual(
+        second.map(() => ({ status: 'admitted', attempt: 2 })),
+      );
+    await completeAll(second);
+    expect(await admitAll(second)).toEqual(second.map(() => ({ status: 'duplicate' })));
+  });
+
+  it('forgets the webhook ids and events of one turn after their time, and not before', async () => {
+    const claims = some(20);
+    await admitAll(claims);
+    await completeAll(claims.slice(0, 10));
+    const replays = () => claims.map((one) => ({ ...one, token: unique('token') }));
+    await advance(REMEMBER_MS - 2_000);
+    expect(await admitAll(replays())).toEqual(claims.map(() => ({ status: 'replayed' })));
+    await advance(SLACK_MS + 2_000);
+    expect(await admitAll(replays())).toEqual(
+      claims.map((_, index) =>
+        index < 10 ? { status: 'duplicate' } : { status: 'admitted', attempt: 2 },
+      ),
+    );
+    await advance(86_400_000 + LEASE_MS + SLACK_MS);
+    const fresh = claims.map(({ key }) => claim(key));
+    expect(await admitAll(fresh)).toEqual(fresh.map(() => ADMITTED));
   });
 
   it('keeps a turn together with texts that no database stores unchanged', async () => {

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import { systemClock, type CallRecord } from '@call-webhooks/client';
+import { deferred, waitFor } from '@call-webhooks/contract-tests';
+import { memoryStore } from '@call-webhooks/core';
+import type { ReconcileTask, RedriveTask, Tasks } from '../src/api-types.ts';
+import { callBody, failing, NOW, open } from './support.ts';
+
+describe('the state of a task, as a store has it', () => {
+  it.each(['redrive', 'removal', 'erasure', 'reconcile'] as const)(
+    'is no %s if it is none',
+    async (name) => {
+      const { store, get } = open();
+      for (const text of ['', 'null', '[]', '{"id":', '{"id":"t"}', '{"state":"done"}', '"done"']) {
+        await store.saveCursor?.(`console/${name}`, text);
+        expect([text, (await get<Tasks>('/api/tasks'))[name]]).toEqual([text, null]);
+      }
+    },
+  );
+
+  it('is saved while it runs, with the time', async () => {
+    const { store, post, deadLetters, deliver, clock } = open({
+      receiving: { on: failing, maxAttempts: 1 },
+    });
+    await deliver(callBody('c1'));
+    const held = deferred();
+    const { claim } = deadLetters;
+    deadLetters.claim = (...given) => held.promise.then(() => claim(...given));
+    await post('/api/redrive', { all: true });
+    clock.now += 5_000;
+    const saved = async () =>
+      JSON.parse((await store.loadCursor?.('console/redrive')) ?? '{}') as RedriveTask;
+    await waitFor(async () => (await saved()).savedAt === NOW + 5_000);
+    expect(await saved()).toMatchObject({ state: 'running', startedAt: NOW, endedAt: null });
+    held.resolve();
+    await waitFor(async () => (await saved()).state === 'done');
+    expect(await saved()).toMatchObject({ endedAt: NOW + 5_000 });
+  });
+
+  it('whose lease was lost begins nothing more', async () => {
+    const store = memoryStore();
+    const opened = open({
+      receiving: { on: failing, maxAttempts: 1, store },
+      redrive: { concurrency: 1 },
+    });
+    const { post, deadLetters, deliver } = opened;
+    for (const call of ['c1', 'c2', 'c3']) await deliver(callBody(call));
+    const [held, lost] = [deferred(), deferred()];
+    const claimed: string[] = [];
+    const { claim } = deadLetters;
+    deadLetters.claim = async (id, given) => {
+      claimed.push(id);
+      await held.promise;
+      return claim(id, given);
+    };
+    const { redrive } = await post<Tasks>('/api/redrive', { all: true });
+    const { extend } = store;
+    store.extend = async (key, ...given) => {
+      const isHeld = await extend(key, ...given);
+      if (!isHeld) setImmediate(lost.resolve);
+      return isHeld;
+    };
+    await store.release('console/redrive', redrive?.id ?? '');
+    await lost.promise;
+    held.resolve();
+    await opened.console.close();
+    expect(claimed).toHaveLength(1);
+  });
+});
+
+/** A service that has these calls, each a minute after the one before. */
+function serviceOf(calls: readonly string[]) {
+  const results = calls.map((_id, at): CallRecord => ({
+    _id,
+    createdAt: NOW - 3_600_000 + at,
+    endedAt: NOW - 3_500_000 + at,
+  }));
+  return {
+    baseUrl: 'https://service.example',
+    calls: {
+      list: () => Promise.resolve({ results, next: undefined, hasNext: false, raw: {} }),
+      recording: () => Promise.reject(new Error('not asked for')),
+    },
+  };
+}
+
+/** A console whose store knows some of the calls of the service. */
+async function withCalls(missed: number, known: number) {
+  let time = NOW - 24 * 3_600_000;
+  const store = memoryStore({ now: () => time });
+  time = NOW;
+  const named = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${kind}-${at}`);
+  const opened = open({
+    ...{ receiving: { store }, clock: { ...systemClock, now: () => NOW } },
+    reconcile: { client: serviceOf([...named('known', known), ...named('missed', missed)]) },
+  });
+  for (const callId of named('known', known))
+    await opened.receiver.deliver({ eventName: 'call:completed', callId }, { source: 'reconcile' });
+  const run = async (body: object) => {
+    const sent = { since: NOW - 7_200_000, waitMs: 20_000, ...body };
+    return (await opened.post<Tasks>('/api/reconcile', sent)).reconcile as ReconcileTask;
+  };
+  return { ...opened, store, run };
+}
+
+describe('a reconcile run', () => {
+  it('shows 200 missed events and 50 others at most, and counts all', async () => {
+    const { run } = await withCalls(210, 60);
+    const { counts, events } = await run({ dryRun: true });
+    expect(counts).toMatchObject({ seen: 270, missed: 210, known: 60 });
+    const missed = events.filter((event) => event.missed).length;
+    expect([missed, events.length - missed]).toEqual([200, 50]);
+  });
+
+  it('has the reasons of the dry run before it only if both looked at the same time', async () => {
+    const until = NOW - 1_200_000;
+    for (const later of [0, 1]) {
+      const { run } = await withCalls(1, 0);
+      const { reasons } = await run({ dryRun: true, until });
+      expect(reasons).toHaveLength(1);
+      const real = await run({ dryRun: false, until: until + later });
+      expect(real).toMatchObject({ counts: { handled: 1 }, reasons: later === 0 ? reasons : [] });
+    }
+  });
+
+  it('leaves the cursor of a reconciler that runs by itself as it is', async () => {
+    const { run, store } = await withCalls(2, 0);
+    const cursor = JSON.stringify({ since: NOW - 7_200_000, until: NOW - 1_000_000, next: 'x' });
+    await store.saveCursor?.('reconcile', cursor);
+    expect(await run({ dryRun: false })).toMatchObject({ state: 'done', counts: { handled: 2 } });
+    expect(await store.loadCursor?.('reconcile')).toBe(cursor);
+  });
+
+  it('ends no later than now', async () => {
+    const { run } = await withCalls(1, 0);
+    expect(await run({ dryRun: true, until: NOW + 3_600_000 })).toMatchObject({ until: NOW });
+    expect(await run({ dryRun: true })).toMatchObject({ until: NOW - 600_000 });
+  });
+});
