@@ -92,9 +92,10 @@ describe('a letter', () => {
     const [id] = (await deadLetters.list()).letters.map((letter) => letter.id);
     expect((await list()).letters[0]).not.toHaveProperty('claimedUntil');
     await deadLetters.claim(id!, { token: 'redrive', leaseMs: 60_000 });
-    const { claimedUntil } = (await deadLetters.get(id!))!;
+    const until = Date.now() + 60_000;
     await post('/api/dead-letters/gone/remove'); // what was read a moment ago is read again
-    expect((await list()).letters[0]).toMatchObject({ claimedUntil: claimedUntil!.getTime() });
+    const [claimed] = (await list()).letters;
+    expect(Math.abs(claimed!.claimedUntil! - until)).toBeLessThan(5_000);
   });
 
   it('is in no list once it is removed, also if the list was read a moment ago', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, sign } from '@call-webhooks/core';
+import type { CallsClient } from '@call-webhooks/recovery';
 import type { DeadLettersPage, DeliveriesPage } from '../src/api-types.ts';
 import { callBody, failing, open } from './support.ts';
 
@@ -119,3 +120,14 @@ describe('what is asked of one tenant', () => {
       });
   });
 });
+
+it.each([undefined, 'acme'])(
+  'the session says whose calls a reconcile run looks at (tenant: %s)',
+  async (tenant) => {
+    const client = { baseUrl: 'https://service.example', calls: {} } as CallsClient;
+    const { get } = open({ reconcile: { client, ...(tenant !== undefined && { tenant }) } });
+    expect(await get('/api/session')).toMatchObject({
+      ...{ reconcile: true, reconcileTenant: tenant ?? null },
+    });
+  },
+);
