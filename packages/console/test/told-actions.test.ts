@@ -57,7 +57,7 @@ describe.each(ACTIONS)('%s with %j', (path, body, told) => {
   it('is told of nobody who was refused, and not for what is wrong', async () => {
     const { send, actions, id, deadLetters } = await withLetter();
     const sent = JSON.parse(withId(JSON.stringify(body), id)) as object;
-    await send(withId(path, id), sent, { origin: 'https://evil.test' });
+    await send(withId(path, id), sent, { 'sec-fetch-site': 'cross-site' });
     if (!path.includes('ID')) await send(path, { ...sent, nonsense: 1 });
     expect(actions).toEqual([]);
     expect(await deadLetters.count()).toBe(1);
