@@ -3,7 +3,7 @@ import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
 import { loggedStore } from '../logged-store.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
-import { createTestReceiver, NOW } from '../support.ts';
+import { createTestReceiver, Lines, NOW } from '../support.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -45,21 +45,67 @@ describe('what a receiver keeps for its outcome log', () => {
     ]);
   });
 
-  it('are counters that wait, and none that was written: hours of many counters lose nothing', async () => {
-    const { store, counted } = loggedStore();
-    const run = createJobProcessor({ log: store.log, onUnhandled: () => undefined });
-    const [EVENTS, MINUTES] = [100, 205];
-    const jobs = Array.from({ length: EVENTS }, (_, n) => ({
-      ...{ webhookId: 'w', timestamp: NOW / 1_000, receivedAt: NOW },
-      body: btoa(JSON.stringify({ eventName: `e-${String(n)}` })),
-    }));
-    for (let minute = 0; minute < MINUTES; minute++) {
-      await Promise.all(jobs.map((job) => run(job)));
-      await pass(MINUTE_MS);
+  describe('20,000 counters', () => {
+    const EVENTS = 100;
+    /** A worker whose runs of a minute have 100 counters. */
+    function worker() {
+      const outage = { isOver: false };
+      const { store, counted } = loggedStore(async (batch, inner) => {
+        if (!outage.isOver) throw new Error('down');
+        await inner.append(batch);
+      });
+      const run = createJobProcessor({
+        ...{ log: store.log, logger: new Lines(), onUnhandled: () => undefined },
+      });
+      const jobs = Array.from({ length: EVENTS }, (_, n) => ({
+        ...{ webhookId: 'w', timestamp: NOW / 1_000, receivedAt: NOW },
+        body: btoa(JSON.stringify({ eventName: `e-${String(n)}` })),
+      }));
+      const work = async (minutes: number) => {
+        for (let minute = 0; minute < minutes; minute++) {
+          await Promise.all(jobs.map((job) => run(job)));
+          await pass(MINUTE_MS);
+        }
+      };
+      const sum = async () =>
+        Object.values(await counted()).reduce((all, count) => all + count, 0) / EVENTS;
+      return { outage, work, sum, close: () => run.close() };
     }
-    await run.close();
-    const sum = Object.values(await counted()).reduce((all, count) => all + count, 0);
-    expect(sum).toBe(EVENTS * MINUTES);
+
+    it('are those that wait, and none that was written: hours of work lose nothing', async () => {
+      const { outage, work, sum, close } = worker();
+      outage.isOver = true;
+      await work(205);
+      await close();
+      expect(await sum()).toBe(205);
+    });
+
+    it('are those of the newest minutes of an outage, after which nothing is lost', async () => {
+      const { outage, work, sum, close } = worker();
+      await work(230);
+      outage.isOver = true;
+      await pass(10 * MINUTE_MS);
+      const kept = await sum();
+      expect(kept).toBeGreaterThanOrEqual(199);
+      expect(kept).toBeLessThanOrEqual(203); // besides the batch that failed
+      await work(20);
+      await close();
+      expect(await sum()).toBe(kept + 20);
+    });
+  });
+
+  it('are batches, of which the last page of a memoryStore names no page after it', async () => {
+    const { store, refuse } = setup();
+    for (let batch = 0; batch < 3; batch++) {
+      await refuse();
+      await pass();
+    }
+    const read = store.log!.read;
+    const first = await read({ batches: 2 });
+    expect(first.rows).toHaveLength(2);
+    const last = await read({ batches: 2, before: first.before });
+    expect([last.rows.length, last.before]).toEqual([1, undefined]);
+    expect((await read({ batches: 3 })).before).toBeUndefined();
   });
 
   it('are rows that were dropped, which are counted once', async () => {

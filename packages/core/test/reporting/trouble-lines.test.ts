@@ -36,6 +36,28 @@ describe('the line of a delivery that no secret verifies', () => {
   });
 });
 
+it.each([
+  [0, '0 s'],
+  [89_400, '89 s'],
+  [89_500, '2 min'],
+  [89 * 60_000 + 29_000, '89 min'],
+  [89 * 60_000 + 30_000, '2 h'],
+  [26 * 3_600_000, '26 h'],
+])('%d ms after the last verified delivery, the line says %s', async (ms, age) => {
+  const logger = new Lines();
+  let now = NOW;
+  const on = { 'call:started': () => undefined };
+  const { receive } = createReceiver({ secret: SECRET, logger, now: () => now, on });
+  const send = async (secret: string) =>
+    receive(await delivery(STARTED, { secret, timestamp: Math.floor(now / 1000) }));
+  await send(SECRET);
+  now += ms;
+  await send(generateSecret());
+  expect(logger.entries[0]?.message).toMatch(
+    new RegExp(`Last verified delivery: \\S+ ${age} ago\\.`),
+  );
+});
+
 describe('the line of a store that fails', () => {
   /** As a client throws it, below frames of ours. */
   const failure = () => {
