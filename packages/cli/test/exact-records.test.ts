@@ -102,21 +102,22 @@ describe('what is printed of dead letters', () => {
     ]);
     expect((await text('dead-letters', 'show', ids[0])).slice(0, 12)).toEqual([
       'call:completed  handler-failed',
-      `id            ${ids[0]}`,
-      'call          c1',
-      'key           c1:call:completed',
-      'webhook id    w1',
-      'attempts      3',
-      'first failed  2026-01-02 03:04:01Z',
-      'failed last   2026-01-02 03:04:09Z',
+      `id                 ${ids[0]}`,
+      'call               c1',
+      'key                c1:call:completed',
+      'webhook id         w1',
+      'attempts           3',
+      'dead letter since  2026-01-02 03:04:01Z',
+      'failed last        2026-01-02 03:04:09Z',
       '2026-01-02 03:04:01Z  webhook',
       '  Error: the CRM is down',
       '2026-01-02 03:04:09Z  redrive',
       '  Error: still down',
     ]);
-    expect(await text('dead-letters', 'show', ids[1])).toContain(
-      `claimed until  ${claimedUntil.slice(0, 19).replace('T', ' ')}Z`,
-    );
+    const second = await text('dead-letters', 'show', ids[1]);
+    expect(second).toContain(`claimed until  ${claimedUntil.slice(0, 19).replace('T', ' ')}Z`);
+    // It became a dead letter at its first attempt.
+    expect(second).toContain('first failed   2026-01-02 03:04:02Z');
   });
 
   test('by show --reveal of bytes that are no text', async () => {

@@ -309,7 +309,7 @@ export interface DeadLetterRow extends Omit<
   /** When the last attempt was signed. */
   signedAt: number;
   /** When it became a dead letter. */
-  firstFailedAt: number;
+  deadLetterSince: number;
   /** When the last attempt failed; later than that if a redrive failed. */
   failedAt: number;
   /** How many attempts failed, redrives among them. */

@@ -26,7 +26,7 @@ export function rowOf(letter: ListedDeadLetter): DeadLetterRow {
     ...(key !== undefined && { key }),
     attempt: letter.attempt,
     signedAt: letter.timestamp.getTime(),
-    firstFailedAt: (letter.history[0]?.at ?? letter.failedAt).getTime(),
+    deadLetterSince: (letter.history[0]?.at ?? letter.failedAt).getTime(),
     failedAt: letter.failedAt.getTime(),
     source: letter.source,
     error: shownError(letter.error),

@@ -228,7 +228,11 @@ function detailLines(colors: Colors, letter: StoredDeadLetter, columns: number):
     ['key', key],
     ['webhook id', webhookId],
     ['attempts', attempt],
-    ['first failed', letter.history[0] && dateTime(letter.history[0].at)],
+    ...letter.history.slice(0, 1).map(({ attempt: nth, at }): [string, Printable] => [
+      // The attempts before it are not kept.
+      nth === 1 ? 'first failed' : 'dead letter since',
+      dateTime(at),
+    ]),
     ['failed last', dateTime(letter.failedAt)],
     ['claimed until', letter.claimedUntil && dateTime(letter.claimedUntil)],
   ];

@@ -133,6 +133,10 @@ export const reasonView = (
   };
 };
 
+/** The attempts before it was a dead letter are not kept. */
+const firstFailureOf = ({ history: [first] }: ListedDeadLetter) =>
+  first && (first.attempt === 1 ? { firstFailedAt: first.at } : { deadLetterSince: first.at });
+
 /** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
 export const letterView = (letter: ListedDeadLetter) => ({
   id: shownId(letter.id),
@@ -141,7 +145,7 @@ export const letterView = (letter: ListedDeadLetter) => ({
   callId: letter.callId && shownId(letter.callId),
   tenant: letter.tenant && shownId(letter.tenant),
   attempts: letter.attempt,
-  firstFailedAt: letter.history[0]?.at,
+  ...firstFailureOf(letter),
   lastFailedAt: letter.failedAt,
   beingRedrivenUntil: letter.claimedUntil,
   untrusted: { error: causeOf(letter) },

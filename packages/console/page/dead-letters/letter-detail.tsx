@@ -137,11 +137,17 @@ interface LetterProps {
   readonly letter: DeadLetterDetail;
 }
 
-const LetterFacts = ({ letter }: LetterProps) => (
+const LetterFacts = ({
+  letter,
+  letter: {
+    history: [first],
+  },
+}: LetterProps) => (
   <Facts
     facts={[
-      ['First failed', moment(letter.firstFailedAt)],
-      ['Last failed', letter.failedAt !== letter.firstFailedAt && moment(letter.failedAt)],
+      ['First failed', first?.attempt === 1 && moment(first.at)],
+      ['Dead letter since', first?.at !== letter.deadLetterSince && moment(letter.deadLetterSince)],
+      ['Last failed', letter.failedAt !== letter.deadLetterSince && moment(letter.failedAt)],
       ['Signed', moment(letter.signedAt)],
       ['Call', letter.callId !== undefined && <CallLink {...letter} />],
       ['Tenant', letter.tenant],

@@ -47,9 +47,9 @@ export function StatusSection({ status }: { readonly status: StatusShown }) {
           ))}
         </ul>
       )}
-      {notes.map((note) => (
-        <p class="hint" key={note}>
-          <Marked text={note} />
+      {notes.map(({ text }) => (
+        <p class="hint" key={text}>
+          <Marked text={text} />
         </p>
       ))}
       {events.length > 0 && <Events events={events} />}

@@ -17,7 +17,7 @@ export const MAX_FAILURES = 50;
 
 /**
  * Adds a failure to the failures of a dead letter, oldest first. Of more than `MAX_FAILURES`, the second one is
- * dropped: the first failure says since when the event has failed.
+ * dropped: the first one says since when it has been a dead letter.
  */
 export function withFailure<Failure>(
   [first, ...others]: readonly Failure[],
