@@ -85,7 +85,7 @@ const NAMES = Object.keys(CALLS) as (keyof typeof CALLS)[];
 /** Erases what is kept of Ada, while one call is in trouble for a number of times. */
 async function begin(name: keyof typeof CALLS, kind: keyof typeof TROUBLE, times: number) {
   const made = await places();
-  const [port, method] = CALLS[name](made) as [
+  const [port, method] = CALLS[name](made) as unknown as [
     Record<string, (...given: unknown[]) => unknown>,
     string,
   ];
