@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectingLogger, deadLetter, queued } from '@call-webhooks/contract-tests';
-import { memoryDeadLetters, memoryStore, type OutcomeRow } from '@call-webhooks/core';
-import type { QueueJobs } from '@call-webhooks/core/stores';
+import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
+import type { OutcomeRow, QueueJobs } from '@call-webhooks/core/stores';
 import { erase, type StoreRetry } from '../../src/index.ts';
 import { fastClock } from '../support/fast-clock.ts';
 
