@@ -111,13 +111,22 @@ describe.each(PLATFORMS)('CallWebhooksModule on %s', (_name, platform) => {
     expect((await sender.post(callBody('c1'))).outcome).toBe('handled');
   });
 
-  it('gives each event an instance of its own of a provider in request scope', async () => {
+  it.each<[what: string, scope: Scope, scopeOfPart: Scope, instances: number]>([
+    ['the same instance of a provider', Scope.DEFAULT, Scope.DEFAULT, 1],
+    ['an instance of its own of a provider in request scope', Scope.REQUEST, Scope.DEFAULT, 2],
+    ['an instance of its own of a transient provider', Scope.TRANSIENT, Scope.DEFAULT, 2],
+    ['an instance of its own if a part is in request scope', Scope.DEFAULT, Scope.REQUEST, 2],
+  ])('gives each event %s', async (_what, scope, scopeOfPart, expected) => {
     const instances = new Set<object>();
-    @Injectable({ scope: Scope.REQUEST })
+    @Injectable({ scope: scopeOfPart })
+    class Part {}
+    @Injectable({ scope })
     class Scoped {
       readonly crm: Crm;
-      constructor(@Inject(Crm) crm: Crm) {
+      readonly part: Part;
+      constructor(@Inject(Crm) crm: Crm, @Inject(Part) part: Part) {
         this.crm = crm;
+        this.part = part;
       }
       @OnCallEvent('call:completed')
       onCompleted(event: CallCompletedEvent) {
@@ -125,10 +134,10 @@ describe.each(PLATFORMS)('CallWebhooksModule on %s', (_name, platform) => {
         this.crm.save(String(event.callId));
       }
     }
-    const { sender } = await start(appModule({}, { providers: [Scoped] }));
+    const { sender } = await start(appModule({}, { providers: [Part, Scoped] }));
     await sender.post(callBody('c1'));
     await sender.post(callBody('c2'));
-    expect([saved, instances.size]).toEqual([['c1', 'c2'], 2]);
+    expect([saved, instances.size]).toEqual([['c1', 'c2'], expected]);
   });
 
   it('calls the method that overrides a decorated one, once', async () => {
