@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { afterEach, expect } from '@jest/globals';
 import { createReceiver, type Outcome, type ReceiverOptions, sign } from '../src/index.ts';
 import type { QueuedDelivery, WorkerOptions } from '../src/index.ts';
 import type { Receiver } from '../src/receiver.ts';
@@ -49,7 +50,20 @@ export async function delivery(payload: unknown, signing: Signing = {}) {
   return { method: 'POST', headers, body };
 }
 
-/** A logger that keeps its lines, with everything that is in their fields. */
+/** What a line shows in the place of a value that it does not have. */
+const HAS_NO_VALUE =
+  /^call-webhooks: (?!.*Error: ).*(?<!thrown |, or )\b(?:undefined|null|NaN|Infinity|\[object \w+\])/;
+const unreadable: string[] = [];
+afterEach(() => {
+  expect({ 'lines that lack a value': unreadable.splice(0) }).toEqual({
+    'lines that lack a value': [],
+  });
+});
+
+/**
+ * A logger that keeps its lines, with everything that is in their fields. A test fails in which one of our lines
+ * shows `undefined` or the like.
+ */
 export class Lines {
   readonly all: string[] = [];
   readonly entries: { level: string; fields: Record<string, unknown>; message: string }[] = [];
@@ -62,6 +76,7 @@ export class Lines {
 
   #keep(level: string, fields: object, message: string): void {
     this.entries.push({ level, fields: { ...fields }, message });
+    if (HAS_NO_VALUE.test(message)) unreadable.push(message);
     this.all.push(`${level} ${message} ${inspect(fields, { depth: 10, breakLength: Infinity })}`);
   }
 }

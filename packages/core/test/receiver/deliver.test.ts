@@ -38,6 +38,19 @@ function failing(options: object = {}) {
 }
 
 describe('deliver', () => {
+  it.each(['rawBody', 'bytes', 'history', 'webhookId', 'attempt', 'tenant', 'id'])(
+    'runs an event that has a field of a dead letter by chance: %s',
+    async (name) => {
+      const events: object[] = [];
+      const { receiver } = createTestReceiver({
+        on: { 'call:started': (event: object) => void events.push(event) },
+      });
+      const event = { ...STARTED, [name]: 7 };
+      expect(await receiver.deliver(event)).toMatchObject({ outcome: 'handled', attempt: 1 });
+      expect(events).toEqual([event]);
+    },
+  );
+
   it('runs raw bytes, a raw delivery and an event, each with its context', async () => {
     const contexts: HandlerContext[] = [];
     const { receiver, outcomes } = createTestReceiver({

@@ -128,6 +128,10 @@ describe('sign and verify', () => {
       code: 'signature-mismatch',
       message: expect.stringContaining('None of the 2 configured secrets (old, new) matches'),
     });
+    // Without a receiver, nothing is known of earlier deliveries.
+    await expect(forged).rejects.toMatchObject({
+      message: expect.not.stringMatching(/undefined|Last verified|since the start/),
+    });
   });
 
   it('respect the header prefix and the tolerance', async () => {
