@@ -134,3 +134,44 @@ it('keeps the id of a body that was dropped, and nothing of the body', async () 
   expect(JSON.stringify(db.prepare('SELECT * FROM bodies').all())).not.toContain('Ada');
   db.close();
 });
+
+it.each([undefined, 'weur'])(
+  'creates every object where it is told to (%s)',
+  async (locationHint) => {
+    const { binding } = namespace();
+    const hints: unknown[] = [];
+    const get = (name: string, options: object) => {
+      hints.push(options);
+      return binding.get(name);
+    };
+    const store = durableObjectStore({ ...binding, get }, { locationHint });
+    const claim = {
+      webhookId: 'w-1',
+      token: 't-1',
+      replayUntil: Date.now() + 1_000,
+      leaseMs: 1_000,
+    };
+    await store.admit({ ...claim, key: 'tenant:acme:event' });
+    await store.peek?.(['event']);
+    await store.ping?.();
+    expect(new Set(hints.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify(locationHint === undefined ? {} : { locationHint })]),
+    );
+  },
+);
+
+it('does not believe a lease for longer than one lasts, after its clock was set back', async () => {
+  const { clock, binding } = namespace();
+  const store = durableObjectStore(binding);
+  const claim = (token: string) => ({
+    ...{ webhookId: token, token, key: 'event', group: 'call', leaseMs: 60_000 },
+    replayUntil: Date.now() + 1_000,
+  });
+  clock.ahead = 3_600_000;
+  expect((await store.admit(claim('died'))).status).toBe('admitted');
+  clock.ahead = 0;
+  expect((await store.admit(claim('next'))).status).toBe('in-progress');
+  expect((await store.admit({ ...claim('other'), key: 'another' })).status).toBe('group-busy');
+  clock.ahead = 60_001;
+  expect(await store.admit(claim('next'))).toEqual({ status: 'admitted', attempt: 2 });
+});

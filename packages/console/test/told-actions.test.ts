@@ -98,3 +98,14 @@ it.each([
   await post(`${path}/stop`);
   expect(actions.slice(1)).toEqual([{ action, by: 'Ada' }]);
 });
+
+it.each(['/api/redrive', '/api/remove', '/api/erase'])(
+  '%s of somebody without a name is told of an operator',
+  async (path) => {
+    const { post, actions, logger } = await withLetter({ authorize: () => true });
+    await post(path, { ...(path === '/api/erase' ? ABOUT : { all: true }), waitMs: 20_000 });
+    expect(actions).toMatchObject([{ by: null }]);
+    expect(logger.lines.join()).toMatch(/console: an operator started/);
+    if (path === '/api/erase') expect(logger.lines.join()).toContain('an operator erased 1 dead');
+  },
+);
