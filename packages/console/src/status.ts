@@ -46,7 +46,8 @@ export class StatusReader {
     // A clock that was set back must not keep an old answer.
     if (last && age >= 0 && age < KEPT_MS) return last.whole;
     if (this.#last.size >= MOST_ZONES) this.#last.clear();
-    const whole = status({ store: this.#settings.receiver.store, timeZone });
+    const { receiver, deadLetters } = this.#settings;
+    const whole = status({ store: receiver.store, deadLetters, timeZone });
     this.#last.set(zone, { at: now, whole });
     whole.catch(() => this.#last.delete(zone));
     return whole;

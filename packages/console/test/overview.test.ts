@@ -1,6 +1,6 @@
 import { systemClock } from '@call-webhooks/client';
 import { describe, expect, it } from '@jest/globals';
-import { waitFor } from '@call-webhooks/contract-tests';
+import { deadLetter, waitFor } from '@call-webhooks/contract-tests';
 import { durationBucket } from '@call-webhooks/core/stores';
 import { generateSecret, memoryStore } from '@call-webhooks/core';
 import type { Overview, Session, Times } from '../src/api-types.ts';
@@ -223,19 +223,25 @@ describe('secrets', () => {
 
 describe('the status', () => {
   it('is that of all events, in one line and in full', async () => {
-    const { get, log, clock } = open();
+    const { get, log, clock, deadLetters } = open();
     expect((await get<Overview>('/api/overview')).status).toMatchObject({
       ...{ attention: [], line: 'No verified delivery has arrived in the last 30 days.' },
     });
     await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed' }], {
       marks: { 'ack//call:completed/blue': NOW },
     });
+    await deadLetters.put(deadLetter({ eventName: 'call:completed' }));
     clock.now += 11_000; // it is kept for 10 seconds
     const { status } = await get<Overview>('/api/overview');
     expect(status.line).toContain('1 thing needs attention');
     expect(status.attention).toMatchObject([
       { kind: 'failing', urgent: false, eventName: 'call:completed', fix: expect.any(String) },
     ]);
+    // As long as it waits, and no longer.
+    const [letter] = (await deadLetters.list()).letters;
+    await deadLetters.remove(letter?.id ?? '');
+    clock.now += 11_000;
+    expect((await get<Overview>('/api/overview')).status.attention).toEqual([]);
   });
 
   it('has its times in the zone that is asked for', async () => {

@@ -20,7 +20,7 @@ export interface ToldStatus extends Status {
  * @throws CliError 2 for events that are no names, or for a report of a module that is wrong
  */
 export async function statusOf(
-  { store, inspect }: OpenedStore,
+  { store, deadLetters, inspect }: OpenedStore,
   { tenant, expect }: StatusQuery,
 ): Promise<ToldStatus> {
   // The `ping()` of a store writes, and this one may be opened for reading alone.
@@ -33,7 +33,13 @@ export async function statusOf(
     const bad = problems.find(({ result }) => result === 'bad');
     if (bad) throw new Error(bad.text);
   };
-  const whole = await status({ store: { ...store, ping }, expect, timeZone: 'UTC' });
+  // Without letters here, those of the receiver may be elsewhere: then the log tells of them.
+  const letters = await deadLetters.count().catch(() => 0);
+  const whole = await status({
+    store: { ...store, ping },
+    deadLetters: letters > 0 ? deadLetters : undefined,
+    ...{ expect, timeZone: 'UTC' },
+  });
   // A module of the user that is wrong says nothing about its server.
   if (mistake) throw mistake;
   const own = statusOfTenant(whole, tenant);

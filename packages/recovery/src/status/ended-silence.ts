@@ -9,12 +9,13 @@ import {
   groupedBy,
   OTHERS,
   readOf,
+  type CommonError,
   type Evidence,
   type SeenEvent,
   type Window,
 } from './evidence.ts';
 import { failedEvents, mostCommonError, wasNotRetried, type FailedEvent } from './failed-events.ts';
-import type { CommonError, Finding } from './findings.ts';
+import type { Finding } from './findings.ts';
 import type { Histories } from './silent.ts';
 
 /**

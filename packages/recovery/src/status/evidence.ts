@@ -26,8 +26,10 @@ export interface Evidence {
   readonly arrivals: CountersAt;
   /** Deliveries of the last 26 hours that the service sends again (`isOpenFailure`), the oldest first. */
   readonly failures: readonly OutcomeRow[];
-  /** Deliveries and jobs of the last hour whose event became a dead letter. */
+  /** Deliveries and jobs of the last 26 hours whose event became a dead letter. */
   readonly deadLettered: readonly OutcomeRow[];
+  /** The dead letters that wait; absent if they cannot be read. */
+  readonly letters?: ReadLetters | undefined;
   /** Rows of any kind that `windowsToRead` asked for. */
   readonly read: readonly ReadWindow[];
   readonly processes: readonly SeenProcess[];
@@ -40,6 +42,32 @@ export interface Evidence {
   readonly covered: ReadonlyMap<string, Covered>;
   /** The events whose silence is reported; all by default. */
   readonly expect?: readonly string[] | undefined;
+}
+
+/** An error that is more frequent than the others. */
+export interface CommonError {
+  /** As `causeOf` gives it; or an outcome, if the rows have no error. */
+  readonly text: string;
+  /** How many of all have it. */
+  readonly count: number;
+  readonly of: number;
+}
+
+/** What waits in a dead-letter store, or among the dead jobs of a queue. */
+export interface ReadLetters {
+  /** Whose outcomes in the log are those of these letters. */
+  readonly source: 'webhook' | 'queue';
+  readonly waiting: readonly WaitingLetters[];
+}
+
+/** The dead letters of one event name of one tenant. */
+export interface WaitingLetters {
+  readonly tenant: string;
+  readonly eventName: string;
+  readonly count: number;
+  /** Since when the oldest one has been a dead letter; milliseconds since the epoch. */
+  readonly since: number;
+  readonly most: CommonError | undefined;
 }
 
 /** A time of which the single rows are needed; milliseconds since the epoch, both included. */

@@ -1,8 +1,14 @@
 import type { DeliverySource, OutcomeCode } from '@call-webhooks/core';
 import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOfRow } from '../dead-letters/failed-rows.ts';
-import { eventId, groupedBy, SAME_TIME_MS, type Evidence, type SeenEvent } from './evidence.ts';
-import type { CommonError } from './findings.ts';
+import {
+  eventId,
+  groupedBy,
+  SAME_TIME_MS,
+  type CommonError,
+  type Evidence,
+  type SeenEvent,
+} from './evidence.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** An event that failed, or deliveries without a key, which cannot be told apart. */

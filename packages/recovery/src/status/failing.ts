@@ -13,7 +13,7 @@ import type { Finding } from './findings.ts';
 /** The interval at which the service retries; milliseconds. */
 const RETRY_MS = 300_000;
 /** Whose dead letters count: a redrive leaves what was one before. */
-const GIVEN_UP_BY: ReadonlySet<string> = new Set(['webhook', 'queue']);
+const GIVEN_UP_BY: readonly string[] = ['webhook', 'queue'];
 
 /** Events that the service is about to give up, or that became dead letters. */
 export function findFailing(
@@ -57,47 +57,53 @@ export function findFailing(
 }
 
 /**
- * Dead letters of the last hour that no redrive has handled since. Their counters are exact and name no tenant, so
+ * Dead letters of the last 26 hours that no redrive has handled since. Their counters are exact and name no tenant, so
  * those of a receiver with tenants are counted by their rows: what concerns one tenant is never said of another one.
  */
 function deadLettered(
-  { now, minutes, deadLettered: rows, states, thresholds }: Evidence,
+  { minutes, deadLettered: rows, states, letters }: Evidence,
   failing: readonly Finding[],
 ): readonly Finding[] {
-  const from = now - thresholds.deadLettersFor;
+  // Of those that wait, the log says nothing new.
+  const givenUpBy = GIVEN_UP_BY.filter((source) => source !== letters?.source);
   const counted = new Map<string, { since: number; count: number }>();
   for (const [at, counters] of minutes) {
-    if (at <= from) continue;
     for (const [name, count] of Object.entries(counters)) {
       const [kind, source = '', outcome, eventName = ''] = counterParts(name);
       if ((kind !== 'outcome' && kind !== 'late') || outcome !== 'dead-lettered') continue;
-      if (!GIVEN_UP_BY.has(source)) continue;
+      if (!givenUpBy.includes(source)) continue;
       const one = counted.get(eventName) ?? { since: at, count: 0 };
       counted.set(eventName, { since: Math.min(one.since, at), count: one.count + count });
     }
   }
-  const givenUp = rows.filter(({ source }) => GIVEN_UP_BY.has(source));
+  const givenUp = rows.filter(({ source }) => givenUpBy.includes(source));
   const rowsOf = groupedBy(givenUp, ({ eventName = '' }) => eventName);
   // The store has the events of dead jobs as handled, whatever became of the jobs.
   const isDone = ({ source, key = '' }: OutcomeRow) =>
     source !== 'queue' && states.get(key) === 'handled';
-  return [...counted]
-    .flatMap(([eventName, all]) => {
-      const own = rowsOf.get(eventName) ?? [];
-      const byTenant = groupedBy(own, ({ tenant = '' }) => tenant);
-      const hasTenants = [...byTenant.keys()].some((tenant) => tenant !== '');
-      if (!hasTenants) byTenant.set('', own);
-      return [...byTenant].map(([tenant, ofTenant]) => {
-        const left = ofTenant.filter((row) => !isDone(row));
-        const count = hasTenants ? left.length : all.count - (ofTenant.length - left.length);
-        const since = Math.min(...left.map(({ at }) => at));
-        const isWhole = hasTenants || count <= left.length;
-        return {
-          ...{ tenant, eventName, count, since: isWhole ? since : Math.min(since, all.since) },
-          most: mostCommonError(left),
-        };
-      });
-    })
+  const logged = [...counted].flatMap(([eventName, all]) => {
+    const own = rowsOf.get(eventName) ?? [];
+    const byTenant = groupedBy(own, ({ tenant = '' }) => tenant);
+    const hasTenants = [...byTenant.keys()].some((tenant) => tenant !== '');
+    if (!hasTenants) byTenant.set('', own);
+    return [...byTenant].map(([tenant, ofTenant]) => {
+      const left = ofTenant.filter((row) => !isDone(row));
+      const count = hasTenants ? left.length : all.count - (ofTenant.length - left.length);
+      const since = Math.min(...left.map(({ at }) => at));
+      const isWhole = hasTenants || count <= left.length;
+      return {
+        ...{ tenant, eventName, count, since: isWhole ? since : Math.min(since, all.since) },
+        most: mostCommonError(left),
+      };
+    });
+  });
+  const waiting = letters?.waiting ?? [];
+  const isWaiting = (one: Pick<SeenEvent, 'tenant' | 'eventName'>) =>
+    waiting.some((other) => eventId(other) === eventId(one));
+  return [
+    ...waiting.map((one) => ({ ...one, isWaiting: true })),
+    ...logged.filter((one) => !isWaiting(one)).map((one) => ({ ...one, isWaiting: false })),
+  ]
     .filter(({ count }) => count > 0)
     .filter((one) => !failing.some((other) => eventId(other) === eventId(one)))
     .map((one) => ({ what: 'dead-letters', kind: 'failing', urgent: false, ...one }));

@@ -1,5 +1,5 @@
 import type { OutcomeCode } from '@call-webhooks/core';
-import type { SeenEvent } from './evidence.ts';
+import type { CommonError, SeenEvent } from './evidence.ts';
 import type { Attention } from './types.ts';
 
 /** What a rule has found. `words.ts` says it in words. */
@@ -9,15 +9,6 @@ export type Finding = Pick<Attention, 'kind' | 'urgent' | 'by' | 'since' | 'coun
   /** Empty if it concerns every event, or it is unknown which. */
   readonly eventName: string;
 } & Facts;
-
-/** An error that is more frequent than the others. */
-export interface CommonError {
-  /** As `causeOf` gives it; or an outcome, if the rows have no error. */
-  readonly text: string;
-  /** How many of all have it. */
-  readonly count: number;
-  readonly of: number;
-}
 
 type Facts =
   | { readonly what: 'store-down'; readonly error: string }
@@ -33,7 +24,12 @@ type Facts =
       /** Whether these are known events, and not deliveries that cannot be told apart. */
       readonly isKnown: boolean;
     }
-  | { readonly what: 'dead-letters'; readonly most: CommonError | undefined }
+  | {
+      readonly what: 'dead-letters';
+      readonly most: CommonError | undefined;
+      /** Whether they were found where they wait, and not in the log alone. */
+      readonly isWaiting: boolean;
+    }
   | {
       readonly what: 'given-up';
       /** When another event of the name arrived last. */

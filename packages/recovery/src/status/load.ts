@@ -14,6 +14,7 @@ import {
   type ReadWindow,
   type Window,
 } from './evidence.ts';
+import { waitingLetters, type ReadableLetters } from './letters.ts';
 import { keysToAsk, windowsToRead } from './judge.ts';
 import { coveredName, parsedCovered, type Covered } from './covered.ts';
 import { parsedReports, reportsName, type ReconcileReport } from './reconcile-report.ts';
@@ -29,6 +30,7 @@ const MAX_WINDOW_ROWS = 2_000;
 /** What `status` is asked for. */
 interface Asked {
   readonly expect?: readonly string[] | undefined;
+  readonly deadLetters?: ReadableLetters | undefined;
   readonly now?: (() => number) | undefined;
 }
 
@@ -36,7 +38,7 @@ interface Asked {
 export async function loadEvidence(
   store: StatusStore,
   log: OutcomeLog,
-  { expect, now: givenNow }: Asked,
+  { expect, deadLetters, now: givenNow }: Asked,
 ): Promise<Evidence> {
   const { now: storeNow, marks } = await ask('marks of the log', () => log.marks());
   const now = givenNow?.() ?? storeNow;
@@ -46,7 +48,7 @@ export async function loadEvidence(
   const [outcomes, late, rejected, times, arrivals, rows, processes, reconciled, covered] =
     await Promise.all([
       counts('minutes', since, 'outcome/'),
-      counts('minutes', now - THRESHOLDS.deadLettersFor, 'late/'),
+      counts('minutes', since, 'late/'),
       counts('minutes', since, 'rejected/'),
       counts('times', since),
       counts('arrivals', now - 8 * DAY_MS),
@@ -61,9 +63,8 @@ export async function loadEvidence(
     ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, covered, expect },
     ...{ minutes: merged(outcomes, late, rejected), times, arrivals },
     failures: rows.filter(isOpenFailure),
-    deadLettered: rows.filter(
-      ({ at, outcome }) => outcome === 'dead-lettered' && at > now - THRESHOLDS.deadLettersFor,
-    ),
+    deadLettered: rows.filter(({ outcome }) => outcome === 'dead-lettered'),
+    letters: deadLetters && (await waitingLetters(deadLetters, marks)),
   };
   const keys = store.peek ? keysToAsk(gathered) : [];
   const found = keys.length > 0 ? await ask('peek()', async () => store.peek?.(keys)) : [];

@@ -41,15 +41,28 @@ function arrivals({ at, undecided, events, timeZone }: Status): string {
     const doubt = isUnknown ? ' It is too early to tell whether that is normal.' : '';
     return `Quiet since ${shownTime(Math.max(...arrived), at, timeZone)}.${doubt}`;
   }
-  if (arriving.length === events.length)
-    return events.length === 1
-      ? `${nameOf(events[0] as EventStatus)} is arriving.`
-      : `All ${String(events.length)} events are arriving.`;
+  if (arriving.length === events.length) return noneOverdue(events, at, timeZone);
   const others = events
     .filter(({ state }) => state !== 'arrives')
     .map((event) => `${nameOf(event)} ${lastOf(event, (time) => shownTime(time, at, timeZone))}`);
   const are = arriving.length === 1 ? 'is' : 'are';
   return `${String(arriving.length)} of ${String(events.length)} events ${are} arriving; ${others.join('; ')}.`;
+}
+
+/** Of an event that has not arrived for a while, nobody can say that it is arriving, even if it is not overdue. */
+function noneOverdue(
+  events: readonly EventStatus[],
+  now: number,
+  timeZone: string | undefined,
+): string {
+  const at = (time: number) => shownTime(time, now, timeZone);
+  const quiet = events.filter(({ arrivedAt = 0 }) => now - arrivedAt > THRESHOLDS.arrivingFor);
+  if (quiet.length === 0)
+    return events.length === 1
+      ? `${listed(events.map(nameOf))} is arriving.`
+      : `All ${String(events.length)} events are arriving.`;
+  const last = quiet.map((event) => `${nameOf(event)} ${lastOf(event, at)}`);
+  return `No event is overdue; ${last.join('; ')}.`;
 }
 
 const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>

@@ -4,6 +4,7 @@ import { WebhookError } from '@call-webhooks/core';
 import { inTime } from '../store-calls.ts';
 import type { Finding } from './findings.ts';
 import { judge } from './judge.ts';
+import type { ReadableLetters } from './letters.ts';
 import { loadEvidence } from './load.ts';
 import { isTimeZone, shownTime } from './times.ts';
 import type { Status, StatusOptions, StatusStore } from './types.ts';
@@ -14,6 +15,7 @@ const PING_MS = 2_000;
 
 const rules = () => ({
   store: option.object<StatusStore>(),
+  deadLetters: option.optional(option.object<ReadableLetters>('count', 'list')),
   expect: option.optional(option.object<readonly string[]>('includes')),
   now: option.optional(option.function<() => number>()),
   timeZone: option.optional(option.text(/./s, 'expected the name of a time zone')),
@@ -35,7 +37,12 @@ const rules = () => ({
  */
 export async function status(options: StatusOptions): Promise<Status> {
   const docs = docsUrl('status.md');
-  const { store, expect, now, timeZone } = checkOptions('status', rules(), options, docs);
+  const { store, deadLetters, expect, now, timeZone } = checkOptions(
+    'status',
+    rules(),
+    options,
+    docs,
+  );
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new WebhookError(
       'invalid-options',
@@ -52,7 +59,7 @@ export async function status(options: StatusOptions): Promise<Status> {
   const { log } = store;
   if (!log) return { at: at(), ...NOTHING, unknown: 'The store keeps no outcome log.' };
   try {
-    return judge(await loadEvidence(store, log, { expect, now }), timeZone);
+    return judge(await loadEvidence(store, log, { expect, deadLetters, now }), timeZone);
   } catch (error) {
     return trouble('log-unreadable', error, at());
   }

@@ -20,8 +20,6 @@ export const THRESHOLDS = {
   unnamedPause: 6.5 * MINUTE_MS,
   /** How far rules look back that need no history. */
   lookBack: 26 * HOUR_MS,
-  /** For so long a dead letter is news. */
-  deadLettersFor: HOUR_MS,
   /** An event has to have arrived in so many ten-minute periods before its silence is judged. */
   arrivals: 10,
   /** From here on, the longest wait that was seen is trusted. */
@@ -33,6 +31,8 @@ export const THRESHOLDS = {
   calls: 3,
   /** No event of a tenant has arrived for so long. */
   nothingFor: 2 * HOUR_MS,
+  /** For so long after it arrived, an event is said to be arriving. */
+  arrivingFor: 15 * MINUTE_MS,
   /** So many calls came in the same hours of the week before. */
   usualCalls: 20,
   /** Which part of `ackWithin` is slow. */

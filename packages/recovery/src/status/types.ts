@@ -1,4 +1,5 @@
 import type { Store } from '@call-webhooks/core';
+import type { DeadLetterList } from '@call-webhooks/core/stores';
 
 /** The kinds of `Attention`. Its property `kind` explains each of them. */
 export type AttentionKind =
@@ -126,6 +127,11 @@ export type StatusStore = Pick<Store, 'log' | 'peek' | 'ping' | 'loadCursor' | '
 export interface StatusOptions {
   /** The store that all receivers and workers share. */
   store: StatusStore;
+  /**
+   * The dead letters of the receivers, so that those that wait are reported for as long as they wait. Default: the
+   * events that have become dead letters in the last 26 hours and were not handled since, according to the log.
+   */
+  deadLetters?: Pick<DeadLetterList, 'count' | 'list'> | undefined;
   /**
    * The names of the events that should arrive. They are listed even if they have never arrived, and `status` doesn't
    * report that other events have stopped arriving; events that fail are always reported. Default: all that arrived in

@@ -1,8 +1,8 @@
 import { OUTCOMES } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
-import type { SeenEvent } from './evidence.ts';
+import type { CommonError, SeenEvent } from './evidence.ts';
 import type { EndedSilence } from './ended-silence.ts';
-import type { CommonError, Finding } from './findings.ts';
+import type { Finding } from './findings.ts';
 import type { Undecided } from './rejected.ts';
 import { shownDuration } from './times.ts';
 import type { Attention, UndecidedRejections } from './types.ts';
@@ -48,10 +48,19 @@ const WORDS: {
         : 'Read the error in the log line, fix the cause, and redrive the dead letters.',
     };
   },
-  'dead-letters': ({ eventName, count, since, most }, at) => ({
-    text: `${events(count, eventName)} ${count === 1 ? 'has become a dead letter' : 'have become dead letters'} since ${at(since)}, and no redrive has handled ${count === 1 ? 'it' : 'them'} so far.${mostly(most)} Dead letters cannot pause the rule.`,
-    fix: 'Look at the dead letters, fix the cause, and redrive them.',
-  }),
+  'dead-letters': ({ eventName, count, since, most, isWaiting }, at) => {
+    const what = eventName === '' ? events(count) : events(count, eventName);
+    const [has, it] = count === 1 ? ['has', 'it'] : ['have', 'them'];
+    const state = isWaiting
+      ? count === 1
+        ? `${what} has been a dead letter since ${at(since)}.`
+        : `${what} are dead letters, the oldest one since ${at(since)}.`
+      : `${what} ${has} become ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}, and no redrive has handled ${it} so far.`;
+    return {
+      text: `${state}${mostly(most)} Dead letters cannot pause the rule.`,
+      fix: 'Look at the dead letters, fix the cause, and redrive them.',
+    };
+  },
   'retry-overdue': ({ eventName, count, since, lastAt, most }, at) => ({
     text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)} The rule is probably paused, or requests no longer reach the receiver.`,
     fix: most
@@ -86,9 +95,7 @@ const WORDS: {
       fix:
         again > 0
           ? fixOfRejected(outcome)
-          : missing.length === 0
-            ? 'Nothing is left to do. This item disappears a few minutes after the last rejection.'
-            : 'If the secret of such an event was rotated as well, configure the new one.',
+          : 'If the secret of such an event was rotated as well, configure the new one.',
     };
   },
   'rejected-only': ({ count, since, lastAt, outcome, isKnown, unknownTenants }, at) => ({
@@ -123,11 +130,11 @@ const WORDS: {
     fix: 'Check that a worker is running and can reach the queue: its health() tells you.',
   }),
   slow: ({ eventName, count, of, since, ackWithin, version, p95 }, at) => ({
-    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than half of \`ackWithin\` (${shownDuration(ackWithin)}).${
+    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than ${shownDuration(ackWithin / 2)}, which is half of \`ackWithin\`.${
       version
         ? ` Version ${code(version.name)} of your app, whose process started at ${at(version.startedAt)}, handled the first of them.`
         : ''
-    } The 95th percentiles are: ${[
+    } The 95th percentiles are about: ${[
       ['whole delivery', p95.delivery],
       ['handler', p95.handler],
       ['store', p95.store],
@@ -136,7 +143,7 @@ const WORDS: {
         typeof ms === 'number' ? `${String(name)} ${shownDuration(ms)}` : [],
       )
       .join(', ')}.`,
-    fix: 'Find out whether the handler or the store is slower, and what it is waiting for. A handler that takes this long belongs in a queue.',
+    fix: slowerOf(p95),
   }),
 };
 
@@ -162,6 +169,15 @@ function mostly(most: CommonError | undefined): string {
   return count === of
     ? ` Each time, it failed with ${code(text)}.`
     : ` The most frequent error is ${code(text)} (${String(count)} of ${String(of)} failures).`;
+}
+
+/** Both are rounded to buckets that are a fifth wide. */
+function slowerOf({ handler = 0, store = 0 }: Of<'slow'>['p95']): string {
+  const queue = 'A handler that takes this long belongs in a queue.';
+  if (handler >= 2 * store) return `Find out what the handler is waiting for. ${queue}`;
+  if (store >= 2 * handler)
+    return "The store is slower than the handler. Check the store's server and the network.";
+  return `Find out what the handler and the store are waiting for. ${queue}`;
 }
 
 const lastVerified = (

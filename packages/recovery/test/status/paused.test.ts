@@ -238,6 +238,9 @@ describe('events that are not expected', () => {
     const gone = serviceWith({
       isGone: ({ event }, time) => event === COMPLETED && isWithin(time, HOUR),
     });
+    expect(statusLine(await gone.at(30 * MINUTE))).toMatch(
+      /^No event is overdue; `call:completed` arrived last at (?:09:5|10:0)\d UTC\.$/,
+    );
     await gone.at(3 * HOUR);
     const of = { store: gone.model.store, expect: [STARTED, 'call:never'] };
     const calm = await status(of);

@@ -9,11 +9,15 @@ describe('a status', () => {
   it('says that all events are arriving, or since when it is quiet', async () => {
     const marks = {
       [ack('call:started')]: NOW - MINUTE,
-      [ack('call:completed')]: NOW - HOUR,
+      [ack('call:completed')]: NOW - 15 * MINUTE,
       [ack('lead/created')]: NOW - 90 * MINUTE,
     };
-    const busy = await status({ store: await storeWith({ marks }) });
-    expect(statusLine(busy)).toBe('All 3 events are arriving.');
+    const busy = await status({ store: await storeWith({ marks }), timeZone: 'UTC' });
+    expect(statusLine(busy)).toBe('No event is overdue; `lead/created` arrived last at 12:30 UTC.');
+    const all = { ...marks, [ack('lead/created')]: NOW };
+    expect(statusLine(await status({ store: await storeWith({ marks: all }) }))).toBe(
+      'All 3 events are arriving.',
+    );
     expect(busy.events.map(({ eventName, state }) => [eventName, state])).toEqual([
       ['call:completed', 'arrives'],
       ['call:started', 'arrives'],
@@ -23,7 +27,7 @@ describe('a status', () => {
     expect(statusLine(later)).toMatch(
       /^Quiet since \w+ \d\d:\d\d \S+\. It is too early to tell whether that is normal\.$/,
     );
-    const one = { [ack('call:completed')]: NOW - HOUR };
+    const one = { [ack('call:completed')]: NOW - MINUTE };
     expect(statusLine(await status({ store: await storeWith({ marks: one }) }))).toBe(
       '`call:completed` is arriving.',
     );
