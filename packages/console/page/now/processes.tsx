@@ -31,8 +31,9 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
     />
     <p class="hint">
       A process writes to the log once a second while it is handling deliveries. It is shown as
-      active if it has written in the last 10 seconds. A quiet process has no deliveries, or has
-      died.
+      active if it has written in the last 10 seconds. A quiet process has no deliveries, has died,
+      or returns 404 before its receiver is reached: check each process with{' '}
+      <code>npx call-webhooks doctor --to URL</code>.
     </p>
   </Section>
 );

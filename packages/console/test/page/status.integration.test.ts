@@ -61,6 +61,16 @@ describeInChromium('the console for somebody on call', (chromium) => {
     expect(await status.getAttribute('data-tone')).toBe('muted');
   });
 
+  test('what needs no action is a note below the line', async () => {
+    const receiver = await start();
+    await receiver.deliver({ eventName: 'lead/created', callId: 'a' });
+    await receiver.written(1);
+    const page = await openConsole(chromium, receiver);
+    const status = page.getByRole('region', { name: 'Status' });
+    await status.getByText('1 delivery of lead/created was acknowledged').waitFor();
+    await page.getByText('check each process with npx call-webhooks doctor --to URL').waitFor();
+  });
+
   test('events that are slow for the same reason are shown together', async () => {
     const receiver = await start({ ackWithin: 500 });
     for (const event of [callStarted, callCompleted])
