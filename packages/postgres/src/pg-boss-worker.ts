@@ -99,12 +99,12 @@ export function createPgBossWorker<
   const inOrder = isPgBoss10(boss) ? { priority: false } : {};
   let isReady = false;
 
-  function polledJob(given: unknown): PolledJob {
+  function polledJob(given: unknown, takenAt: number): PolledJob {
     const job = fetchedJob(given);
     const limit = maxRunsOf(job);
-    if (limit !== undefined)
-      return new LeasedJobRun(leasedJob(job, limit, queues), processJob, log);
-    const leased = { ...leasedJob(job, 1, queues), complete: () => continueJob(job, queues) };
+    const leasedWith = (runs: number) => ({ ...leasedJob(job, runs, queues), takenAt });
+    if (limit !== undefined) return new LeasedJobRun(leasedWith(limit), processJob, log);
+    const leased = { ...leasedWith(1), complete: () => continueJob(job, queues) };
     return new LeasedJobRun(leased, () => Promise.resolve({ status: 'done' }), log);
   }
 
@@ -116,7 +116,9 @@ export function createPgBossWorker<
       if (!isReady) await createQueues(boss, queue, deadQueue);
       isReady = true;
       const fetching = { batchSize: limit, includeMetadata: true, ...inOrder } as const;
-      return { jobs: (await boss.fetch(queue, fetching)).map(polledJob) };
+      const takenAt = performance.now();
+      const fetched = await boss.fetch(queue, fetching);
+      return { jobs: fetched.map((job) => polledJob(job, takenAt)) };
     },
     onError(error) {
       const { text, err } = loggedError(error, handlers.redact);

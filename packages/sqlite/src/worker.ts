@@ -104,8 +104,8 @@ export function createSqliteWorker<
   const running = new Set<number>();
   const retention = startRetention({ 'dead jobs': queue }, { logger: log });
 
-  function polledJob({ id, job }: TakenJob): PolledJob {
-    const leased = new LeasedJobRun(job, process, log);
+  function polledJob({ id, job }: TakenJob, takenAt: number): PolledJob {
+    const leased = new LeasedJobRun({ ...job, takenAt }, process, log);
     return {
       async run(signal) {
         running.add(id);
@@ -121,8 +121,9 @@ export function createSqliteWorker<
     onClosed: () => Promise.all([process.close(), retention?.close()]),
     ping: () => jobs.ping(),
     async take(limit) {
+      const takenAt = performance.now();
       const { jobs: taken, nextIn } = await jobs.take(limit, run, running);
-      return { jobs: taken.map(polledJob), nextIn };
+      return { jobs: taken.map((job) => polledJob(job, takenAt)), nextIn };
     },
     onError(error) {
       const { text, err } = loggedError(error, handlers.redact);

@@ -21,7 +21,12 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transactio
   readonly isLastAttempt: boolean;
   /** The maximum number of runs that the engine makes, for log lines. */
   readonly maxRuns?: number | undefined;
-  /** Milliseconds until the engine reclaims the job. Without it, `extend` renews the lease. */
+  /**
+   * When the worker asked the engine for the job, in milliseconds of `performance.now()`: the lease may have begun
+   * then, however late the engine answered. By default, now.
+   */
+  readonly takenAt?: number | undefined;
+  /** Milliseconds from `takenAt` until the engine reclaims the job. Without it, `extend` renews the lease. */
   readonly expiresIn?: number | undefined;
   /** Renews the lease. Resolves with `false` when the job was lost. */
   extend?(): Promise<boolean>;
@@ -42,6 +47,7 @@ export class LeasedJobRun implements PolledJob {
   readonly #job: LeasedJob;
   readonly #process: JobProcessor;
   readonly #log: Required<Logger>;
+  readonly #takenAt: number;
   readonly #expiresAt: number;
   #state: 'running' | 'writing' | 'released' = 'running';
   #stopTimers: () => void = () => undefined;
@@ -53,7 +59,8 @@ export class LeasedJobRun implements PolledJob {
     this.#job = job;
     this.#process = process;
     this.#log = safeLogger(logger);
-    this.#expiresAt = performance.now() + (job.expiresIn ?? Infinity);
+    this.#takenAt = job.takenAt ?? performance.now();
+    this.#expiresAt = this.#takenAt + (job.expiresIn ?? Infinity);
   }
 
   async run(stop: AbortSignal): Promise<void> {
@@ -91,12 +98,13 @@ export class LeasedJobRun implements PolledJob {
   /** @returns stops the timers of the lease */
   #keepLease(onLost: () => void): () => void {
     const { expiresIn, extendEvery } = this.#job;
-    const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);
+    const left = Math.max(0, this.#expiresAt - performance.now());
+    const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, left);
     const renew = async () => (await this.#job.extend?.()) !== false || this.#mayBeCompleted;
     const stop =
       extendEvery === undefined
         ? undefined
-        : keepRenewed({ every: extendEvery, renew, onLost, wait: ownTimer });
+        : keepRenewed({ every: extendEvery, renew, onLost, wait: ownTimer }, this.#takenAt);
     return () => {
       clearTimeout(expiry);
       stop?.();

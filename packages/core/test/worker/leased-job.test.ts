@@ -84,6 +84,35 @@ describe('LeasedJobRun', () => {
     }
   });
 
+  it('counts the lease from when it asked for the job, however late the engine answered', async () => {
+    jest.useFakeTimers();
+    try {
+      const renewed: number[] = [];
+      const takenAt = performance.now();
+      await jest.advanceTimersByTimeAsync(9_500);
+      const extend = () => {
+        renewed.push(performance.now() - takenAt);
+        return Promise.resolve(true);
+      };
+      const { log, run, signal } = leased({
+        ...{ takenAt, expiresIn: 30_000, extendEvery: 10_000 },
+        extend,
+      });
+      void run.run(idle());
+      await jest.advanceTimersByTimeAsync(500);
+      expect(renewed).toEqual([10_000]);
+      await jest.advanceTimersByTimeAsync(19_999);
+      expect(signal().aborted).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(signal().aborted).toBe(true);
+      // It may run elsewhere.
+      await run.release();
+      expect(log).toEqual([]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('writes again until the engine takes it, and tells a logger of the job', async () => {
     jest.useFakeTimers();
     try {
