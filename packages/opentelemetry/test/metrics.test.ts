@@ -170,6 +170,20 @@ describe('metrics', () => {
       expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
     });
 
+    it('have the first 100 characters of a long name', async () => {
+      const { send: sendOne } = setup({});
+      for (const eventName of ['a'.repeat(100), `${'a'.repeat(100)}1`, 'b'.repeat(99)])
+        await sendOne({ eventName, callId: 'c' });
+      const points = await sdk.points('call_webhooks.deliveries');
+      const counted = points.filter(({ value }) => value > 0);
+      expect(
+        counted.map(({ value, attributes }) => [attributes['call_webhooks.event'], value]),
+      ).toEqual([
+        ['a'.repeat(100), 2],
+        ['b'.repeat(99), 1],
+      ]);
+    });
+
     it('have few names of events, however many there are', async () => {
       const { send: sendOne } = setup({});
       for (let index = 0; index < 25; index++)

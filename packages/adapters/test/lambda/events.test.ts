@@ -99,6 +99,18 @@ describe('what an event leaves out', () => {
     expect(seen).not.toHaveProperty('content-encoding');
   });
 
+  it('is no value of a query that came twice, nor a part of a path that was decoded', async () => {
+    const given = {
+      ...{ httpMethod: 'POST', requestContext: {}, path: '/hook/a?b#c' },
+      ...{ headers: await signed(), body: body.toString() },
+      queryStringParameters: { tag: 'second', workspace: 'a&b' },
+      multiValueQueryStringParameters: { tag: ['first', 'second'], workspace: ['a&b'] },
+    };
+    const query = 'tag=first&tag=second&workspace=a%26b';
+    const path = '/hook/a%3Fb%23c';
+    expect(await seenOf(given)).toMatchObject({ statusCode: 200, path, query });
+  });
+
   it.each([{}, null, undefined])('is in `headers`, if the lists are %p', async (lists) => {
     const requestContext = {};
     const given = { httpMethod: 'POST', requestContext, headers: await signed() };
