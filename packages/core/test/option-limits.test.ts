@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { closeOnSignal, createReceiver, memoryDeadLetters, memoryStore } from '../src/index.ts';
-import { COUNTER_SERIES, createJobProcessor, LOG_LIMITS } from '../src/stores.ts';
+import { type Claim, COUNTER_SERIES, createJobProcessor, LOG_LIMITS } from '../src/stores.ts';
 import { resolveSettings } from '../src/options.ts';
-import { SECRET } from './support.ts';
+import { delivery, NOW, SECRET, STARTED } from './support.ts';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const TEN_YEARS = 3_650 * DAY;
@@ -77,6 +77,32 @@ describe('defaults that depend on other options', () => {
     expect(resolveSettings({ secret: SECRET, bodyTimeout: 900 }).bodyTimeout).toBe(900);
   });
 });
+
+it.each([
+  [1, 300 + 60],
+  [149, 300 + 60],
+  [150, 301 + 60],
+  [300, 601 + 60],
+  [86_400, 172_801 + 60],
+])(
+  'with a tolerance of %d s, a webhook id is remembered for %d s: as long as any clock takes its signature',
+  async (toleranceSeconds, seconds) => {
+    const claims: Claim[] = [];
+    const store = memoryStore();
+    const { receive } = receiver({
+      ...{ toleranceSeconds, now: () => NOW, onUnhandled: () => undefined },
+      store: {
+        ...store,
+        admit: (claim: Claim) => {
+          claims.push(claim);
+          return store.admit(claim);
+        },
+      },
+    });
+    await receive(await delivery(STARTED));
+    expect(claims.map(({ replayUntil }) => (replayUntil - NOW) / SECOND)).toEqual([seconds]);
+  },
+);
 
 it('an outcome log keeps what docs/outcome-log.md says', () => {
   const kept = Object.entries(COUNTER_SERIES).map(([name, { periodMs, keptMs }]) => [

@@ -129,6 +129,29 @@ describe('dead letters with keepFor', () => {
     await receiver.close();
   });
 
+  it.each([
+    [1, 50],
+    [5, 50],
+    [10, 90],
+    [200, 1_800],
+  ])(
+    'are removed in a tenth of the time: a batch of %d ms is followed by %d ms',
+    async (ms, pause) => {
+      const turns: number[] = [];
+      const removeExpired = async () => {
+        turns.push(performance.now());
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return turns.length < 4 ? 100 : undefined;
+      };
+      const letters = { ...memoryDeadLetters({ keepFor: DAY }), removeExpired };
+      const receiver = createReceiver({ secret, deadLetter: letters, logger: collectingLogger() });
+      await jest.advanceTimersByTimeAsync(MINUTE + 10_000);
+      const between = turns.slice(1).map((at, index) => Math.round(at - turns[index]!));
+      expect(between).toEqual([1, 2, 3].map(() => ms + pause));
+      await receiver.close();
+    },
+  );
+
   it('leave no timer behind once the receiver was closed, however a removal ends', async () => {
     const ends = {
       'before the first': () => Promise.resolve(0),

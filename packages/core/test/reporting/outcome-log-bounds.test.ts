@@ -94,6 +94,20 @@ describe('what a receiver keeps for its outcome log', () => {
     });
   });
 
+  it('are the times of 1,000 last arrivals in a batch', async () => {
+    const { store, batches } = loggedStore();
+    const { send } = createTenantsReceiver({
+      ...{ store, onUnhandled: () => undefined },
+      secret: ({ tenant }) => secretOf(tenant),
+    });
+    for (let tenant = 0; tenant < 100; tenant++)
+      for (let event = 0; event < 11; event++)
+        await send(`t${String(tenant)}`, { eventName: `e${String(event)}` });
+    await pass();
+    const sizes = batches.map(({ marks }) => Object.keys(marks).length);
+    expect(sizes).toEqual([1_000]);
+  });
+
   it('are batches, of which the last page of a memoryStore names no page after it', async () => {
     const { store, refuse } = setup();
     for (let batch = 0; batch < 3; batch++) {
