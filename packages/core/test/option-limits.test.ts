@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { closeOnSignal, createReceiver, memoryDeadLetters, memoryStore } from '../src/index.ts';
-import { type Claim, COUNTER_SERIES, createJobProcessor, LOG_LIMITS } from '../src/stores.ts';
+import {
+  type Claim,
+  COUNTER_SERIES,
+  createJobProcessor,
+  LOG_LIMITS,
+  SAME_CLOCK_MS,
+} from '../src/stores.ts';
 import { resolveSettings } from '../src/options.ts';
 import { delivery, NOW, SECRET, STARTED } from './support.ts';
 
@@ -119,4 +125,6 @@ it('an outcome log keeps what docs/outcome-log.md says', () => {
     ...{ marks: 2_000, marksMs: 30 * DAY },
     batchMs: HOUR,
   });
+  // From here on, the times of another clock are corrected.
+  expect(SAME_CLOCK_MS).toBe(5 * SECOND);
 });

@@ -100,6 +100,12 @@ describe('metrics', () => {
       expect(lag.unit).toBe('s');
       expect(lag.sum).toBeGreaterThanOrEqual(100);
       expect(lag.sum).toBeLessThan(102);
+      // Up to a minute for handlers, which are aborted after 20 s, and up to a day for late deliveries.
+      const ends = { 60: duration.boundaries, 86_400: lag.boundaries };
+      for (const [end, boundaries] of Object.entries(ends)) {
+        expect(boundaries.at(-1)).toBe(Number(end));
+        expect([...boundaries].sort((one, other) => one - other)).toEqual(boundaries);
+      }
     });
 
     it('count what is in flight', async () => {

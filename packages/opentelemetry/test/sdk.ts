@@ -53,8 +53,8 @@ export interface OpenedSdk {
   points(name: string): Promise<{ value: number; attributes: Attributes }[]>;
   /** The sum of the values of a metric whose attributes are these. */
   total(name: string, attributes?: Attributes): Promise<number>;
-  /** The unit of a histogram, and the sum of what it recorded. */
-  histogram(name: string): Promise<{ unit: string; sum: number }>;
+  /** The unit of a histogram, the sum of what it recorded, and the ends of its buckets. */
+  histogram(name: string): Promise<{ unit: string; sum: number; boundaries: readonly number[] }>;
   close(): Promise<void>;
 }
 
@@ -123,7 +123,11 @@ export function openSdk(): OpenedSdk {
       const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
       const { descriptor, dataPoints } = all.find((one) => one.descriptor.name === name)!;
       const sums = dataPoints.map(({ value }) => (value as { sum: number }).sum);
-      return { unit: descriptor.unit, sum: sums.reduce((one, other) => one + other, 0) };
+      const [{ buckets } = { buckets: { boundaries: [] } }] = dataPoints.map(
+        ({ value }) => value as { buckets: { boundaries: number[] } },
+      );
+      const sum = sums.reduce((one, other) => one + other, 0);
+      return { unit: descriptor.unit, sum, boundaries: buckets.boundaries };
     },
     async close() {
       jest.useRealTimers();
