@@ -30,7 +30,7 @@ describe('a setting that is empty counts as none, as with an unset variable of a
       ['send', 'call:completed', '--to', '3000/hook'],
       { CALL_WEBHOOK_SECRET: '' },
       2,
-      'No secret is given.',
+      'No signing secret is given.',
     ],
   ])('%j with %j', async (argv, env, code, told) => {
     const result = await run(argv, { env });
