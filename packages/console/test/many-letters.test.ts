@@ -51,6 +51,18 @@ describe('a search for a person among letters of the same millisecond', () => {
   });
 });
 
+it('a search for a person keeps to the cause that was chosen', async () => {
+  const { list, search } = await withLetters([
+    letterOf('c1'),
+    letterOf('c2', { errorText: 'the disk is full' }),
+  ]);
+  const { causes } = await list();
+  for (const { id, text } of causes) {
+    const { letters } = await search({ cause: id });
+    expect(letters.map(({ error }) => error)).toEqual([text]);
+  }
+});
+
 describe('of more letters than are read', () => {
   const COUNT = 12_000;
   const kept = Array.from({ length: COUNT }, (_, index) => ({
