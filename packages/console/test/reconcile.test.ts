@@ -284,6 +284,15 @@ describe('why events were missed', () => {
     ]);
   });
 
+  it('one silence of this event, even if nothing at all came for minutes of it', async () => {
+    expect(await reasons({ '-25': OWN, '-12': OTHER, 4: OTHER, 8: OTHER, 25: OWN })).toMatchObject([
+      {
+        ...{ kind: 'event-silence', eventName: 'call:completed', missed: 2 },
+        ...{ from: KNOWN - 20 * MINUTE, until: KNOWN + 20 * MINUTE },
+      },
+    ]);
+  });
+
   it('a silence of one of two tenants', async () => {
     const { client, now } = await withMissedCalls();
     const store = { ...storeWithClock(now), rememberFor: 24 * 60 * MINUTE };

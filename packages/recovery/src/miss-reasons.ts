@@ -153,8 +153,9 @@ function missReasons(
     const from = busy.findLast((before) => before < minute) ?? null;
     const until = busy.find((after) => after >= minute) ?? null;
     const isSilent = until === null || until > minute + SOON;
+    const own = isSilent ? silenceOfEvent(one, tenant, logged) : undefined;
     const reason = isSilent
-      ? silence(from, until, logged)
+      ? (own ?? silence(from, until, logged))
       : (during(one, tenant, logged) ?? ofEvent(one, tenant, logged));
     if (from === null && !(one.at >= began)) Object.assign(reason, { kind: 'unknown' });
     const isStretch = reason.kind === 'silence' || reason.kind === 'event-silence';
@@ -277,6 +278,27 @@ function ofEvent({ at, eventName }: MissedAt, tenant = '', logged: Logged): Miss
         ? 0
         : failuresOf([before * 10, Math.floor(at / MINUTE)], eventName, logged),
   });
+}
+
+/**
+ * A silence of one event, in which others came now and then: with little traffic, nothing at all comes for minutes, and
+ * that would be told once for each of these pauses.
+ */
+function silenceOfEvent(
+  missed: MissedAt,
+  tenant: string | undefined,
+  logged: Logged,
+): MissReason | undefined {
+  const reason = ofEvent(missed, tenant, logged);
+  const { kind, from, until } = reason;
+  if (kind !== 'event-silence' || from === null) return undefined;
+  const didOthersCome = [...logged.arrivals].some(
+    ([period, counts]) =>
+      period * TEN_MINUTES >= from &&
+      period * TEN_MINUTES < (until ?? Infinity) &&
+      Object.keys(counts).some((name) => counterParts(name)[1] === (tenant ?? '')),
+  );
+  return didOthersCome ? reason : undefined;
 }
 
 /** So many missed events in a row are hardly single losses. */
