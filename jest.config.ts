@@ -8,7 +8,7 @@ import type { Config } from 'jest';
 const config: Config = {
   testSequencer: '<rootDir>/scripts/test-sequencer.mjs',
   reporters: ['default', '<rootDir>/scripts/leak-reporter.mjs'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/test-environment.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],
   },
