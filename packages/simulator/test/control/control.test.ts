@@ -277,13 +277,20 @@ describe('the control API', () => {
 
   test('a change of something else is told without records', async () => {
     const simulator = await open.simulator();
+    const rule = simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/hook' });
+    const message = simulator.messages.send({ subject: 'Hi', to: 'a@x.example' });
     const changes = changesOf(simulator.url);
     await changes.next();
-    for (const change of [
+    const somethingElse: (() => unknown)[] = [
       () => simulator.calls.start(),
       () => simulator.chaos.set({ replay: 0.1 }),
       () => simulator.clock.advance('1s'),
-    ]) {
+      () => simulator.secrets.rotate(rule.actions[0]!._id),
+      () => simulator.messages.send({ subject: 'Hi', to: 'a@x.example' }),
+      () => simulator.messages.record(message._id, { action: 'opened' }),
+      () => simulator.rules.remove(rule._id),
+    ];
+    for (const change of somethingElse) {
       await change();
       expect((await changes.next()).value).toEqual({ resync: false, rules: [], events: [] });
     }
