@@ -42,7 +42,7 @@ describe('the state of a task, as a store has it', () => {
       receiving: { on: failing, maxAttempts: 1, store },
       redrive: { concurrency: 1 },
     });
-    const { post, deadLetters, deliver } = opened;
+    const { get, post, deadLetters, deliver } = opened;
     for (const call of ['c1', 'c2', 'c3']) await deliver(callBody(call));
     const [held, lost] = [deferred(), deferred()];
     const claimed: string[] = [];
@@ -62,7 +62,8 @@ describe('the state of a task, as a store has it', () => {
     await store.release('console/redrive', redrive?.id ?? '');
     await lost.promise;
     held.resolve();
-    await opened.console.close();
+    // Closing the console would end the run as well.
+    await waitFor(async () => (await get<Tasks>('/api/tasks')).redrive?.state === 'lost');
     expect(claimed).toHaveLength(1);
   });
 });
