@@ -1,19 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { memoryStore, type Store } from '@call-webhooks/core';
 import { startWorld } from '../support/world.ts';
 import { start } from './start.ts';
 
 /** What a reconciler asks its store. */
-const CALLS = ['loadCursor', 'admit', 'release'] as const;
+const CALLS = ['loadCursor', 'saveCursor', 'admit', 'release'] as const;
 
-/** A store one method of which fails so many times. */
-function failing(store: Store, method: (typeof CALLS)[number], times: number): Store {
-  let left = times;
+/** A store one method of which has a failure as often as there is one left. */
+function withFailures(
+  store: Store,
+  method: (typeof CALLS)[number],
+  failures: (() => Promise<unknown>)[],
+): Store {
   const works = store[method] as (...given: unknown[]) => Promise<unknown>;
-  const call = (...given: unknown[]) =>
-    left-- > 0 ? Promise.reject(new Error('connection refused')) : works(...given);
+  const call = (...given: unknown[]) => (failures.pop() ?? (() => works(...given)))();
   return { ...store, rememberFor: 86_400_000, [method]: call };
 }
+
+const refused = () => Promise.reject(new Error('connection refused'));
+const noAnswer = () => new Promise<never>(() => undefined);
+
+it.each(CALLS)('a run goes on when %s() of the store does not respond', async (method) => {
+  const world = await startWorld();
+  const failures: (() => Promise<unknown>)[] = [];
+  const store = withFailures(memoryStore({ now: world.now }), method, failures);
+  const { clock, results, errors } = await start(world, { store });
+  await clock.advance(14);
+  failures.push(noAnswer);
+  const { entries } = world.log;
+  await waitFor(async () => {
+    await clock.fire(1 / 12);
+    return results.length > 0 && entries.length > 0;
+  });
+  expect(errors).toEqual([]);
+  expect(entries.map(({ level, message }) => [level, message])).toEqual([
+    ['warn', expect.stringContaining(`${method}() of the store did not end within 10000 ms`)],
+  ]);
+  expect(failures).toEqual([]);
+});
 
 describe.each([undefined, 'acme'])('the log of a reconciler (tenant: %s)', (tenant) => {
   const options = tenant === undefined ? {} : { tenant };
@@ -23,7 +48,8 @@ describe.each([undefined, 'acme'])('the log of a reconciler (tenant: %s)', (tena
 
   it.each(CALLS)('has one line when %s() of the store fails several times', async (method) => {
     const world = await startWorld(withTenant);
-    const store = failing(memoryStore({ now: world.now }), method, 3);
+    const failures = [refused, refused, refused];
+    const store = withFailures(memoryStore({ now: world.now }), method, failures);
     const { clock, results, errors } = await start(world, { store, ...options });
     await clock.advance(20);
     expect(results.length).toBeGreaterThanOrEqual(1);
