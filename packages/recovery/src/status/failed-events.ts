@@ -1,4 +1,4 @@
-import type { DeliverySource, OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
 import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
 import { causeOfRow } from '../dead-letters/failed-rows.ts';
 import {
@@ -164,26 +164,31 @@ export function isOpen(
   return state === 'failed' || state === undefined;
 }
 
-/** The same, with those that only a reconcile or a redrive has handled: the service still gave them up. */
+/** The same, with those that only a reconcile has handled: the service still gave them up. */
 export const wasNotRetried: typeof isOpen = (one, evidence, acknowledgedAt) =>
-  isOpen(one, evidence, acknowledgedAt) || wasRunByUs(one, evidence);
+  isOpen(one, evidence, acknowledgedAt) || wasReconciled(one, evidence);
 
-/** Whether a reconcile or a redrive has run events of a name since a failure of it. */
-export function wasRunByUs(
+/**
+ * Whether a reconcile has handled events of a name since a failure of it. A redrive does not count: the service was told
+ * that the event is done when it became a dead letter.
+ */
+export function wasReconciled(
   { eventName, lastAt }: Pick<FailedEvent, 'eventName' | 'lastAt'>,
   { minutes }: Pick<Evidence, 'minutes'>,
 ): boolean {
   for (const [at, counters] of minutes)
     if (at + MINUTE_MS > lastAt)
       for (const name of Object.keys(counters)) {
-        const [kind, source = '', , event] = counterParts(name);
-        if (kind === 'outcome' && event === eventName && RUN_BY_US.has(source)) return true;
+        const [kind, source, outcome = '', event] = counterParts(name);
+        if (kind !== 'outcome' || source !== 'reconcile' || event !== eventName) continue;
+        if (RAN.has(outcome)) return true;
       }
   return false;
 }
 
 const MINUTE_MS = 60_000;
-const RUN_BY_US: ReadonlySet<string> = new Set<DeliverySource>(['reconcile', 'redrive']);
+/** The outcomes of an event that nothing had handled before. */
+const RAN: ReadonlySet<string> = new Set<OutcomeCode>(['handled', 'queued']);
 
 const isOf = (row: OutcomeRow, { tenant, eventName }: { tenant: string; eventName: string }) =>
   (row.tenant ?? '') === tenant && (row.eventName ?? '') === eventName;

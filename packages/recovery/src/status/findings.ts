@@ -40,6 +40,8 @@ type Facts =
       readonly lastAt: number;
       /** What most of the failed deliveries have in common; unknown once the log has forgotten them. */
       readonly most: CommonError | undefined;
+      /** How many of the events only a reconcile has handled. */
+      readonly reconciled: number;
     }
   | {
       readonly what: 'silence-ended';

@@ -8,7 +8,7 @@ import {
   type Evidence,
   type SeenEvent,
 } from './evidence.ts';
-import { episodesOf, wasNotRetried, wasRunByUs } from './failed-events.ts';
+import { episodesOf, wasNotRetried, wasReconciled } from './failed-events.ts';
 import type { Finding } from './findings.ts';
 
 /** The last delivery of an event failed, and its retry did not come. */
@@ -28,9 +28,11 @@ export function findOverdue(
     const { tenant, eventName, arrivedAt } = event;
     // The log forgets them sooner than when the event arrived last.
     const { since = arrivedAt, events = [], most } = episodes.get(eventId(event)) ?? {};
+    const reconciled = events.filter(({ key = '' }) => evidence.states.get(key) === 'handled');
     return {
       ...{ what: 'retry-overdue', kind: 'silent', urgent: true, by: 'retries', tenant, eventName },
       ...{ since, count: Math.max(1, events.length), lastAt: arrivedAt, most },
+      reconciled: reconciled.length,
     };
   });
 }
@@ -48,8 +50,8 @@ function wasSettled(event: SeenEvent, evidence: Evidence): boolean {
   if (row?.key === undefined || evidence.now - row.at >= evidence.rememberFor) return false;
   const state = evidence.states.get(row.key);
   if (state !== 'handled' && state !== 'dead-lettered') return false;
-  // What we ran ourselves says nothing about the service.
-  return !wasRunByUs({ eventName: event.eventName, lastAt: row.at }, evidence);
+  // What a reconcile has handled says nothing about the service.
+  return !wasReconciled({ eventName: event.eventName, lastAt: row.at }, evidence);
 }
 
 /** What the history says about the events. */

@@ -61,8 +61,8 @@ const WORDS: {
       fix: 'Look at the dead letters, fix the cause, and redrive them.',
     };
   },
-  'retry-overdue': ({ eventName, count, since, lastAt, most }, at) => ({
-    text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)} The rule is probably paused, or requests no longer reach the receiver.`,
+  'retry-overdue': ({ eventName, count, since, lastAt, most, reconciled }, at) => ({
+    text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)}${reconciledSince(reconciled, count)} The rule is probably paused, or requests no longer reach the receiver.`,
     fix: most
       ? `Fix the cause of the error. Then resume the rule in ${RULES}, and run reconcile.`
       : RULE,
@@ -158,6 +158,13 @@ export function endedSilenceText(
       ? `after ${events(count)} had failed and ${count === 1 ? 'was' : 'were'} not sent again.${mostly(most)}`
       : `although ${code(other)} had arrived for ${calls(count)} that should have it.`;
   return `${name} did not arrive from ${at(since)} to ${at(until)}, ${evidence} The rule was probably paused, and the service probably sent no events of that time.`;
+}
+
+/** What a reconcile has done about events that the service has given up. */
+function reconciledSince(reconciled: number, count: number): string {
+  if (reconciled === 0) return '';
+  const which = reconciled < count ? `${String(reconciled)} of them` : count === 1 ? 'it' : 'them';
+  return ` Since then, reconcile has handled ${which}, which does not resume the rule.`;
 }
 
 /** What most failures have in common. */

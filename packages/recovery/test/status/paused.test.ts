@@ -105,8 +105,46 @@ describe('a rule that is paused after the last retry', () => {
     await store.admit({ ...claim, leaseMs: 60_000 });
     await store.complete(claim.key, claim.token);
     expect((await status({ store })).attention).toMatchObject([
-      { kind: 'silent', urgent: true, count: 1, text: expect.stringContaining('no contact') },
+      {
+        ...{ kind: 'silent', urgent: true, count: 1 },
+        text: expect.stringMatching(
+          /no contact.* Since then, reconcile has handled it, which does not resume the rule\./,
+        ),
+      },
     ]);
+  });
+
+  it.each([
+    ['redrive', 'handled'],
+    ['reconcile', 'duplicate'],
+  ])('is not told after a %s of settled events (%s)', async (source, outcome) => {
+    const rowAt = (minute: number, one: Partial<OutcomeRow>): OutcomeRow => ({
+      ...{ at: NOW - minute * MINUTE, process: 'p', durationMs: 1, source: 'webhook', attempt: 1 },
+      ...{ outcome: 'handler-failed', webhookId: String(minute), eventName: COMPLETED, ...one },
+    });
+    const keys = ['c1', 'c2', 'c3'];
+    const failures = [
+      ...keys.map((key, index) => rowAt(65 + index, { key })),
+      ...keys.map((key, index) =>
+        rowAt(60 + index / 10, { key, attempt: 2, outcome: 'dead-lettered' }),
+      ),
+    ];
+    const ran = counterName('outcome', source, outcome, COMPLETED);
+    const store = await storeWith({
+      failures: [...failures, rowAt(60, { key: 'c1' })],
+      marks: {
+        [counterName('failed', '', COMPLETED, 's')]: NOW - 60 * MINUTE,
+        [ack(COMPLETED)]: NOW - 60 * MINUTE,
+      },
+      counts: { minutes: { [NOW / MINUTE - 10]: { [ran]: 3 } } },
+    });
+    for (const key of keys) {
+      const claim = { key, token: 't', webhookId: `r${key}`, replayUntil: NOW };
+      await store.admit({ ...claim, leaseMs: 60_000 });
+      await store.complete(key, 't');
+    }
+    const known = { ...store, rememberFor: DAY };
+    expect((await status({ store: known })).attention).toEqual([]);
   });
 
   it('and resumed while the handler still fails is urgent with the first event that fails again', async () => {
