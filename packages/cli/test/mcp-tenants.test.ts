@@ -52,6 +52,17 @@ describe('with tenants, the tools of an assistant', () => {
     expect(answers.join('\n')).not.toMatch(/ignore.?all|previous/i);
   });
 
+  test('show the key of an event, unless it or its tenant may be a text', async () => {
+    const { ask } = await withTenants();
+    const { answer } = await ask('deliveries');
+    const keys = (answer['rows'] as { key?: string }[]).map(({ key }) => key);
+    expect(keys.sort()).toEqual([
+      'tenant:acme:call-1:call:completed',
+      'tenant:globex:call-1:call:completed',
+      '•••',
+    ]);
+  });
+
   test.each(['status', 'dead_letters', 'deliveries', 'call'])(
     '%s tells of the one that is asked for, and of no other',
     async (name) => {

@@ -1,5 +1,5 @@
 import { EVENT_NAMES, OUTCOMES } from '@call-webhooks/core';
-import { redactId } from '@call-webhooks/core/internal';
+import { redactId, tenantKey } from '@call-webhooks/core/internal';
 import type {
   ListedDeadLetter,
   OutcomeLog,
@@ -168,7 +168,9 @@ function masked<Row extends Partial<Record<Identifier, string | undefined>>>(row
   const copy: Partial<Record<Identifier, string | undefined>> = { ...row };
   for (const name of IDENTIFIERS) {
     const value = copy[name];
-    if (value !== undefined) copy[name] = name === 'eventName' ? shownName(value) : shownId(value);
+    if (value === undefined) continue;
+    if (name === 'eventName') copy[name] = shownName(value);
+    else copy[name] = name === 'key' ? shownKey(value, row.tenant) : shownId(value);
   }
   return copy as Row;
 }
@@ -191,6 +193,14 @@ export function shownId(id: string): string {
   const words = (id.replace(KNOWN, '').match(WORDS) ?? []).filter((one) => !HEXADECIMAL.test(one));
   const isId = /^[\w.:/+=@-]{1,100}$/.test(id) && words.length <= 2 && redactId(id) === id;
   return isId ? id : MASK;
+}
+
+/** A key. Its tenant is judged by itself: the rest would have too few words left. */
+function shownKey(key: string, tenant: string | undefined): string {
+  const owner = tenantKey(tenant, '');
+  return tenant !== undefined && key.startsWith(owner) && shownId(tenant) === tenant
+    ? tenantKey(tenant, shownId(key.slice(owner.length)))
+    : shownId(key);
 }
 
 /** The name of an event, unless it may be a text: as {@link shownId}, in small letters. */
