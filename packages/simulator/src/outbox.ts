@@ -19,7 +19,7 @@ export interface Mail {
 }
 
 const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
-  'responded-404': 'its URL returned 404 and is considered gone. The event was not retried.',
+  'responded-404': 'its URL returned 404 and is considered gone. The event will not be retried.',
   'last-attempt-failed': 'the last attempt to deliver an event failed.',
   'by-hand': 'it was paused by hand.',
 };

@@ -261,7 +261,7 @@ describe('a record has all its fields, and no other', () => {
   });
 
   test.each([
-    [404, 'its URL returned 404 and is considered gone. The event was not retried.'],
+    [404, 'its URL returned 404 and is considered gone. The event will not be retried.'],
     [500, 'the last attempt to deliver an event failed.'],
   ])('the email about a pause after %d', async (status, because) => {
     const { simulator, rule } = await oneCall([status], { maxAttempts: 1 });
