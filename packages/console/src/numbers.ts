@@ -1,4 +1,4 @@
-import { bucketEnd } from '@call-webhooks/core/stores';
+import { durationPercentile } from '@call-webhooks/core/internal';
 import type { Percentiles } from './api-types.ts';
 
 export const sum = (numbers: Iterable<number>): number => {
@@ -9,13 +9,7 @@ export const sum = (numbers: Iterable<number>): number => {
 
 /** @param buckets how many durations each `durationBucket` has; `null` without any */
 export function percentiles(buckets: ReadonlyMap<number, number> = new Map()): Percentiles | null {
-  const sorted = [...buckets].sort(([one], [other]) => one - other);
-  const total = sum(buckets.values());
-  if (total === 0) return null;
-  const at = (share: number) => {
-    let left = Math.ceil(total * share);
-    const [bucket = 0] = sorted.find(([, count]) => (left -= count) <= 0) ?? [];
-    return bucketEnd(bucket);
-  };
-  return { p50: at(0.5), p95: at(0.95) };
+  const p50 = durationPercentile(buckets, 0.5);
+  const p95 = durationPercentile(buckets, 0.95);
+  return p50 === undefined || p95 === undefined ? null : { p50, p95 };
 }

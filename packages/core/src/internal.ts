@@ -41,5 +41,6 @@ export {
 } from './signature/secret-file.ts';
 export { secretTexts, splitSecrets } from './signature/secrets.ts';
 export { sha256, tenantKey } from './store/keys.ts';
+export { durationPercentile } from './store/outcome-log.ts';
 export { keepRenewed, type RenewedLease } from './store/renewal.ts';
 export { ownTimer, RELEASE_MS, waitAtMost } from './time.ts';

@@ -1,4 +1,5 @@
-import { bucketEnd, COUNTER_SERIES, counterParts } from '@call-webhooks/core/stores';
+import { durationPercentile } from '@call-webhooks/core/internal';
+import { COUNTER_SERIES, counterParts } from '@call-webhooks/core/stores';
 import type { App } from '../app.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import { isStoreGiven, STORE_VARIABLE, withStore } from '../store/open-store.ts';
@@ -110,9 +111,5 @@ async function percentile95({ log }: OpenedStore['store']): Promise<number | und
       if (kind === 'storeMs')
         buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + count);
     }
-  let left = 0.95 * [...buckets.values()].reduce((sum, count) => sum + count, 0);
-  if (left === 0) return undefined;
-  const sorted = [...buckets].sort(([one], [other]) => one - other);
-  const found = sorted.find(([, count]) => (left -= count) <= 0);
-  return found && bucketEnd(found[0]);
+  return durationPercentile(buckets, 0.95);
 }

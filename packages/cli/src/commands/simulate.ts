@@ -113,10 +113,16 @@ async function simulate(app: App, options: SimulateOptions): Promise<undefined> 
     }
     const actions = signingActions(rules.list(), await connection.get<SecretsView>('/secrets'));
     if (secretOut !== undefined) await writeSecretFile(secretOut, secretFileOf(actions));
-    if (output.json) {
-      const secrets = actions.map(({ rotations: _, ...action }) => action);
-      await output.print({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() });
-    } else printBanner(output, simulator, actions);
+    if (output.json)
+      await output.print({
+        type: 'ready',
+        url,
+        apiToken,
+        seed,
+        secrets: actions,
+        rules: rules.list(),
+      });
+    else printBanner(output, simulator, actions);
     const printUpdate = createUpdatePrinter(output);
     for await (const update of await updatesOf(connection)) await printUpdate(update);
   } finally {

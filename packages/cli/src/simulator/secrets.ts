@@ -12,15 +12,14 @@ export interface SigningAction {
   readonly actionId: string;
   readonly url: string;
   readonly secret: string | null;
-  readonly rotations: number;
 }
 
 /** All actions of these rules, each with its secret. */
 export const signingActions = (rules: readonly Rule[], secrets: SecretsView): SigningAction[] =>
   rules.flatMap(({ _id: ruleId, name: rule, trigger, actions }) =>
     actions.map(({ _id: actionId, url }) => {
-      const { current: secret = null, rotations = 0 } = secrets[actionId] ?? {};
-      return { ruleId, rule, trigger, actionId, url, secret, rotations };
+      const { current: secret = null } = secrets[actionId] ?? {};
+      return { ruleId, rule, trigger, actionId, url, secret };
     }),
   );
 

@@ -125,6 +125,24 @@ export function durationBucket(ms: number): number {
 /** The longest duration of a bucket; milliseconds. */
 export const bucketEnd = (bucket: number): number => 2 ** (bucket / BUCKETS_PER_DOUBLING);
 
+/**
+ * How long a share of durations took at most: the end of the bucket that has the last of them.
+ * @param buckets how many durations each bucket has
+ * @param share 0.95 for the 95th percentile
+ * @returns milliseconds; `undefined` without any durations
+ */
+export function durationPercentile(
+  buckets: ReadonlyMap<number, number>,
+  share: number,
+): number | undefined {
+  const total = [...buckets.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return undefined;
+  let left = Math.ceil(total * share);
+  for (const [bucket, count] of [...buckets].sort(([one], [other]) => one - other))
+    if ((left -= count) <= 0) return bucketEnd(bucket);
+  return undefined;
+}
+
 /** What one process writes at once: at most once a second, and never when nothing ended. */
 export interface OutcomeBatch {
   /** Random. A batch that is written again has the same id, and a store takes it once. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { durationPercentile } from '../../src/internal.ts';
 import { bucketEnd, durationBucket } from '../../src/stores.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
@@ -79,5 +80,18 @@ describe('the buckets of durations', () => {
   ])('%d ms are in bucket %d, which does not end before', (ms, bucket) => {
     expect(durationBucket(ms)).toBe(bucket);
     if (ms < 1e9) expect(bucketEnd(bucket)).toBeGreaterThanOrEqual(Math.floor(ms));
+  });
+
+  it('tells how long a share of all took at most, whatever order they are in', () => {
+    const durations = new Map([
+      [40, 1],
+      [8, 18],
+      [20, 1],
+    ]);
+    const shares = [0.5, 0.9, 0.95, 0.951, 1];
+    expect(shares.map((share) => durationPercentile(durations, share))).toEqual(
+      [8, 8, 20, 40, 40].map(bucketEnd),
+    );
+    expect(durationPercentile(new Map(), 0.95)).toBeUndefined();
   });
 });

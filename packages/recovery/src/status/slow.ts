@@ -1,3 +1,4 @@
+import { durationPercentile } from '@call-webhooks/core/internal';
 import {
   bucketEnd,
   clockAhead,
@@ -5,7 +6,7 @@ import {
   durationBucket,
   type OutcomeRow,
 } from '@call-webhooks/core/stores';
-import { readOf, sumOf, type CountersAt, type Evidence, type Window } from './evidence.ts';
+import { readOf, type CountersAt, type Evidence, type Window } from './evidence.ts';
 import type { Finding } from './findings.ts';
 
 const PERIOD_MS = 600_000;
@@ -162,9 +163,6 @@ const add = (durations: Durations, bucket: number, count: number) =>
   durations.set(bucket, (durations.get(bucket) ?? 0) + count);
 
 function percentile95(durations: Durations): number | undefined {
-  let left = 0.95 * sumOf(durations.values());
-  if (left === 0) return undefined;
-  for (const [bucket, count] of [...durations].sort(([one], [other]) => one - other))
-    if ((left -= count) <= 0) return Math.round(bucketEnd(bucket));
-  return undefined;
+  const ms = durationPercentile(durations, 0.95);
+  return ms === undefined ? undefined : Math.round(ms);
 }
