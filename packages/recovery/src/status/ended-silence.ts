@@ -1,6 +1,5 @@
 import type { OutcomeRow } from '@call-webhooks/core/stores';
 import { SETTLE_FOR_MS } from '../cursor.ts';
-import { LONGEST_CALL_MS } from '../events.ts';
 import { isCovered, type Span } from './covered.ts';
 import { PERIOD_MS, type Arrivals, type DueCalls } from './due-calls.ts';
 import {
@@ -16,6 +15,12 @@ import {
 } from './evidence.ts';
 import { failedEvents, mostCommonError, wasNotRetried, type FailedEvent } from './failed-events.ts';
 import type { Finding } from './findings.ts';
+import {
+  isReconcilable,
+  isRunByReconcile,
+  reconcilableSince,
+  type ReconcileLimits,
+} from './reconcile-advice.ts';
 import type { Histories } from './silent.ts';
 
 /**
@@ -49,7 +54,7 @@ interface Candidate extends Omit<EndedSilence, keyof Span> {
   readonly silent?: Window;
 }
 
-/** The silences of the last 24 hours that have ended, and that no reconcile has covered since. */
+/** The silences of the last 24 hours that have ended, as far as no reconcile has covered what it can still run of them. */
 export function endedSilences(
   evidence: Evidence,
   seen: ReadonlyMap<string, SeenEvent>,
@@ -65,7 +70,8 @@ export function endedSilences(
     }
     const since = exactTimes(read, before, isOwn).last;
     const until = Math.max(since, exactTimes(read, after, isOwn).first);
-    if (isCovered(covered.get(of.tenant), of.eventName, { since, until })) return [];
+    const rest = { since: Math.max(since, reconcilableSince(evidence)), until };
+    if (isCovered(covered.get(of.tenant), of.eventName, rest)) return [];
     return [{ ...of, since, until }];
   });
   // Several pauses of one rule are one thing to do.
@@ -184,22 +190,21 @@ function amongOthers(
   );
 }
 
-/** What reconcile builds the events of, unless it is told otherwise. */
-export const isRunByReconcile = ({ eventName }: Pick<EndedSilence, 'eventName'>): boolean =>
-  eventName === 'call:completed' || eventName === 'call:recording-available';
-
-/** So much of the time that stores remember is left for whoever reads the command; milliseconds. */
-const SLACK_MS = 1_800_000;
+/** Whether a reconcile can run what was missed, or a part of it. */
+export const canBeReconciled = (
+  { eventName, until }: EndedSilence,
+  limits: ReconcileLimits,
+): boolean => isRunByReconcile(eventName) && isReconcilable(until, limits);
 
 /** Those of which reconcile runs what was missed. */
 export const findEnded = (
-  { now, rememberFor }: Pick<Evidence, 'now' | 'rememberFor'>,
+  limits: ReconcileLimits,
   silences: readonly EndedSilence[],
 ): readonly Finding[] =>
-  silences.filter(isRunByReconcile).map((one) => ({
-    ...{ what: 'silence-ended', kind: 'missed', urgent: false, ...one },
-    // A call may have begun long before it ended in that time.
-    reconcileSince: Math.max(one.since - LONGEST_CALL_MS, now - rememberFor + SLACK_MS),
-    settlesAt: one.until + SETTLE_FOR_MS,
-    isSettled: now >= one.until + SETTLE_FOR_MS,
-  }));
+  silences
+    .filter((one) => canBeReconciled(one, limits))
+    .map((one) => ({
+      ...{ what: 'silence-ended', kind: 'missed', urgent: false, ...one },
+      settlesAt: one.until + SETTLE_FOR_MS,
+      isSettled: limits.now >= one.until + SETTLE_FOR_MS,
+    }));

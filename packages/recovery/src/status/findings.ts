@@ -49,8 +49,6 @@ type Facts =
       readonly most?: CommonError | undefined;
       /** The event that the calls are known by. */
       readonly other?: string | undefined;
-      /** Which calls reconcile has to look at. */
-      readonly reconcileSince: number;
       /** Before, reconcile leaves out a part of that time. */
       readonly settlesAt: number;
       readonly isSettled: boolean;

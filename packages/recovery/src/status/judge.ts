@@ -70,7 +70,7 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
   const all = findAll(evidence, seen, past, silences);
   const undecided = undecidedRejections(evidence, seen, all);
   const findings = all.filter((one) => !isOver(one)).sort(byImportance);
-  const attention = findings.map((finding) => inWords(finding, at));
+  const attention = findings.map((finding) => inWords(finding, at, evidence));
   return {
     at: now,
     attention,

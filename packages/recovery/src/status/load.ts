@@ -58,7 +58,8 @@ export async function loadEvidence(
       loadCovered(store, marks),
     ]);
   const known = [store.rememberFor, ...processes.map(({ rememberFor }) => rememberFor)];
-  const rememberFor = Math.min(...known.flatMap((ms) => ms ?? []), 30 * DAY_MS);
+  const remembered = known.flatMap((ms) => ms ?? []);
+  const rememberFor = remembered.length > 0 ? Math.min(...remembered) : DAY_MS;
   const gathered = {
     ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, covered, expect },
     ...{ minutes: merged(outcomes, late, rejected), times, arrivals },

@@ -1,12 +1,13 @@
 import { counterParts } from '@call-webhooks/core/stores';
 import { isCovered } from './covered.ts';
 import { PERIOD_MS } from './due-calls.ts';
-import { isRunByReconcile, type EndedSilence } from './ended-silence.ts';
+import { canBeReconciled, type EndedSilence } from './ended-silence.ts';
 import { groupedBy, OTHERS, type Evidence } from './evidence.ts';
 import type { Finding } from './findings.ts';
+import { reconcilableSince } from './reconcile-advice.ts';
 import { usualCalls, type Histories } from './silent.ts';
 import type { StatusNote } from './types.ts';
-import { calls, code, endedSilenceText, inWords } from './words.ts';
+import { calls, code, endedSilenceText, inWords, reconcileFix } from './words.ts';
 
 /** What notes tell of. */
 interface Told {
@@ -25,13 +26,13 @@ export function notesOf(
   return [
     ...findings.map(({ tenant, ...finding }) => ({
       ...ofTenant(tenant),
-      text: inWords({ tenant, ...finding }, at).text,
+      text: inWords({ tenant, ...finding }, at, evidence).text,
     })),
     ...silences
-      .filter((one) => !isRunByReconcile(one))
+      .filter((one) => !canBeReconciled(one, evidence))
       .map((one) => ({
         ...ofTenant(one.tenant),
-        text: `${endedSilenceText(one, at)} By default, reconcile does not run ${code(one.eventName)}: pass it \`toEvents\`.`,
+        text: `${endedSilenceText(one, at)} ${reconcileFix(one, at, evidence)}`,
       })),
     ...endedQuiet(evidence, past, at),
     ...ignoredEvents(evidence),
@@ -42,10 +43,11 @@ const ofTenant = (tenant: string) => (tenant === '' ? {} : { tenant });
 
 /** All events of a tenant stayed away in hours that usually have many calls, and arrive again. */
 function endedQuiet(
-  { now, thresholds, covered }: Evidence,
+  evidence: Evidence,
   { periods }: Histories,
   at: Told['at'],
 ): readonly StatusNote[] {
+  const { now, thresholds, covered } = evidence;
   const { nothingFor, missedFor, usualCalls: enough } = thresholds;
   return [...periods].flatMap(([tenant, own]) => {
     if (tenant === OTHERS) return [];
@@ -54,12 +56,14 @@ function endedQuiet(
       if (now - until > missedFor || until - since - PERIOD_MS < nothingFor) return [];
       const count = usualCalls(own, since, until);
       if (count < enough) return [];
-      if (isCovered(covered.get(tenant), 'call:completed', { since: since + PERIOD_MS, until }))
-        return [];
+      const begun = since + PERIOD_MS;
+      const rest = { since: Math.max(begun, reconcilableSince(evidence)), until };
+      if (isCovered(covered.get(tenant), 'call:completed', rest)) return [];
+      const missing = { eventName: '', since: begun, until };
       return [
         {
           ...ofTenant(tenant),
-          text: `Nothing${tenant === '' ? '' : ` of ${tenant}`} arrived from about ${at(since + PERIOD_MS)} to ${at(until)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal. If calls were made in that time, run reconcile for it.`,
+          text: `Nothing${tenant === '' ? '' : ` of ${tenant}`} arrived from about ${at(begun)} to ${at(until)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal. ${reconcileFix(missing, at, evidence, 'If calls were made in that time, run')}`,
         },
       ];
     });

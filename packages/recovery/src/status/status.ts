@@ -73,5 +73,7 @@ function trouble(what: 'store-down' | 'log-unreadable', error: unknown, at: numb
   const finding = { what, ...of, urgent: what === 'store-down', error: text } as Finding;
   const unknown =
     what === 'store-down' ? 'The store does not answer.' : 'The outcome log cannot be read.';
-  return { ...NOTHING, at, attention: [inWords(finding, (time) => shownTime(time, at))], unknown };
+  const limits = { now: at, rememberFor: 0 };
+  const item = inWords(finding, (time) => shownTime(time, at), limits);
+  return { ...NOTHING, at, attention: [item], unknown };
 }

@@ -3,6 +3,13 @@ import { docsUrl } from '@call-webhooks/core/internal';
 import type { CommonError, SeenEvent } from './evidence.ts';
 import type { EndedSilence } from './ended-silence.ts';
 import type { Finding } from './findings.ts';
+import {
+  forgets,
+  isRunByReconcile,
+  reconcileAdvice,
+  type MissedSince,
+  type ReconcileLimits,
+} from './reconcile-advice.ts';
 import type { Undecided } from './rejected.ts';
 import { shownDuration } from './times.ts';
 import type { Attention, UndecidedRejections } from './types.ts';
@@ -16,11 +23,34 @@ interface Words {
 type Of<What> = Extract<Finding, { what: What }>;
 
 const RULES = "the service's web application, under Rules";
-const RULE = `Look at the rule in ${RULES}. Resume it, then run reconcile.`;
+/** Until an event arrives, nothing shows that a rule is active again. */
+const RESUMED = 'If you have resumed the rule, this disappears with the next event.';
+
+/** What to do about missed events once their rule is active. @param when how the sentence with the command begins */
+export function reconcileFix(
+  missing: MissedSince,
+  at: (time: number) => string,
+  limits: ReconcileLimits,
+  when = 'Run',
+): string {
+  const { eventName } = missing;
+  if (eventName !== '' && !isRunByReconcile(eventName))
+    return `By default, reconcile does not run ${code(eventName)}: pass it \`toEvents\`.`;
+  const advice = reconcileAdvice(missing, limits, at);
+  if (!advice) return `Reconcile can't run what was missed: ${forgets(limits.rememberFor)}`;
+  return `${when} ${advice.command}.${advice.limits}`;
+}
+
+/** The last 10 minutes are left out by reconcile. */
+const LATER = '10 minutes later, run';
 
 /** All that `status` says about findings, in every place where it is shown. */
 const WORDS: {
-  [What in Finding['what']]: (finding: Of<What>, at: (time: number) => string) => Words;
+  [What in Finding['what']]: (
+    finding: Of<What>,
+    at: (time: number) => string,
+    limits: ReconcileLimits,
+  ) => Words;
 } = {
   'store-down': ({ error }) => ({
     text: `The store does not answer, so every delivery is rejected with 503: ${error}`,
@@ -61,19 +91,17 @@ const WORDS: {
       fix: 'Look at the dead letters, fix the cause, and redrive them.',
     };
   },
-  'retry-overdue': ({ eventName, count, since, lastAt, most, reconciled }, at) => ({
+  'retry-overdue': ({ eventName, count, since, lastAt, most, reconciled }, at, limits) => ({
     text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)}${reconciledSince(reconciled, count)} The rule is probably paused, or requests no longer reach the receiver.`,
-    fix: most
-      ? `Fix the cause of the error. Then resume the rule in ${RULES}, and run reconcile.`
-      : RULE,
+    fix: `${most ? 'Fix the cause of the error. Then resume the rule in' : 'Look at the rule in'} ${RULES}${most ? '' : ', and resume it'}. ${reconcileFix({ eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
-  'calls-due': ({ eventName, since, count, other, percent, urgent }, at) => ({
-    text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} arrived for ${calls(count)} that should have it by now. Usually, ${String(percent)}% of the calls have it. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
-    fix: RULE,
+  'calls-due': ({ eventName, since, count, other, percent, urgent }, at, limits) => ({
+    text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} has arrived for ${calls(count)} for which it should have arrived by now. Usually, it arrives for ${String(percent)}% of the calls. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
+    fix: `Look at the rule in ${RULES}. If it is paused and no delivery had failed, a 404 is the most likely cause, and would pause it again: before you resume it, run ${code('call-webhooks doctor --to URL')} against each process and proxy. ${reconcileFix({ eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
-  'usual-hours': ({ since, count }, at) => ({
+  'usual-hours': ({ eventName, since, count }, at, limits) => ({
     text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal.`,
-    fix: `If calls are made now, look at the proxy, and at the rules in the service's web application. Resume them, then run reconcile.`,
+    fix: `If calls are being made now, run ${code('call-webhooks doctor --to URL')} against each process and proxy, and look at the rules in ${RULES}. Resume those that are paused. ${reconcileFix({ eventName, since }, at, limits, LATER)}`,
   }),
   'rejected-events': ({ count, since, lastAt, outcome, events: missing }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
@@ -108,22 +136,17 @@ const WORDS: {
     }`,
     fix: fixOfRejected(outcome),
   }),
-  'given-up': ({ eventName, count, since, othersAt }, at) => ({
+  'given-up': ({ eventName, count, since, othersAt }, at, limits) => ({
     text: `${events(count, eventName)} ${count === 1 ? 'has' : 'have'} failed since ${at(since)} and ${count === 1 ? 'has' : 'have'} not been sent again, although others have arrived since, the last one at ${at(othersAt)}.`,
-    fix: `Run reconcile: it runs ${count === 1 ? 'the event' : 'them'} again.`,
+    fix: reconcileFix({ eventName, since }, at, limits),
   }),
-  'silence-ended': (silence, at) => {
-    const { eventName, reconcileSince, settlesAt, isSettled } = silence;
-    const since = new Date(reconcileSince).toISOString().slice(0, 16);
-    const recordings = eventName === 'call:recording-available' ? ' --recordings' : '';
-    return {
-      text: endedSilenceText(silence, at),
-      fix: `Run ${code(`call-webhooks reconcile --since ${since}Z${recordings} --to URL`)} with the URL of your receiver.${isSettled ? '' : ` Run it after ${at(settlesAt)}, because reconcile leaves out the last 10 minutes.`}`,
-    };
-  },
-  reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at) => ({
+  'silence-ended': (silence, at, limits) => ({
+    text: endedSilenceText(silence, at),
+    fix: `${reconcileFix(silence, at, limits)}${silence.isSettled ? '' : ` Run it after ${at(silence.settlesAt)}, because reconcile leaves out the last 10 minutes.`}`,
+  }),
+  reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at, limits) => ({
     text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
-    fix: `${isDryRun ? 'It was a dry run, so nothing was run: run reconcile without dryRun. ' : ''}Look at the rule in the service's web application, under Rules.`,
+    fix: `${isDryRun ? `It was a dry run, so nothing was run. ${reconcileFix({ eventName, since }, at, limits, 'Run reconcile without dryRun, or run')} ` : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} been queued since ${at(since)}, and no job has finished since then. These deliveries were acknowledged, so the service will not send them again.`,
@@ -156,7 +179,7 @@ export function endedSilenceText(
   const evidence =
     other === undefined
       ? `after ${events(count)} had failed and ${count === 1 ? 'was' : 'were'} not sent again.${mostly(most)}`
-      : `although ${code(other)} had arrived for ${calls(count)} that should have it.`;
+      : `although ${code(other)} had arrived for ${calls(count)} for which it should have arrived.`;
   return `${name} did not arrive from ${at(since)} to ${at(until)}, ${evidence} The rule was probably paused, and the service probably sent no events of that time.`;
 }
 
@@ -209,11 +232,22 @@ const DOCS: Record<Attention['kind'], string> = {
   slow: docsUrl('status.md#slow'),
 };
 
-/** @param at shows a time, in milliseconds since the epoch */
-export function inWords(finding: Finding, at: (time: number) => string): Attention {
+/**
+ * @param at shows a time, in milliseconds since the epoch
+ * @param limits what a reconcile can look at
+ */
+export function inWords(
+  finding: Finding,
+  at: (time: number) => string,
+  limits: ReconcileLimits,
+): Attention {
   const { kind, urgent, by, tenant, eventName, since, count } = finding;
-  const say = WORDS[finding.what] as (finding: Finding, at: (time: number) => string) => Words;
-  const { text, fix } = say(finding, at);
+  const say = WORDS[finding.what] as (
+    finding: Finding,
+    at: (time: number) => string,
+    limits: ReconcileLimits,
+  ) => Words;
+  const { text, fix } = say(finding, at, limits);
   const hasEnded = finding.what === 'rejected-ended' && finding.again === 0;
   return {
     kind,

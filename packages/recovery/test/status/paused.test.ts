@@ -212,9 +212,53 @@ describe('events of a pause that has ended', () => {
     const { attention } = await at(3.5 * HOUR);
     expect(attention).toMatchObject([{ kind: 'missed', urgent: false, eventName: COMPLETED }]);
     expect(attention[0]?.text).toMatch(
-      /did not arrive from (?:09:5|10:0)\d UTC to 13:\d\d UTC, although `call:\S+` had arrived for \d+ calls that should have it\./,
+      /did not arrive from (?:09:5|10:0)\d UTC to 13:\d\d UTC, although `call:\S+` had arrived for \d+ calls for which it should have arrived\./,
     );
     expect(attention[0]?.count).toBeGreaterThan(20);
+  });
+
+  it('of a longer time than the store remembers are told until a reconcile has run what it can', async () => {
+    const { model, at } = serviceWith({
+      isGone: ({ event }, time) => event === COMPLETED && isWithin(time, HOUR),
+      at: [[AT + 30 * HOUR, resume(COMPLETED)]],
+    });
+    const { attention: paused } = await at(29 * HOUR);
+    expect(paused[0]?.fix).toContain('`call-webhooks doctor --to URL`');
+    const { attention } = await at(31 * HOUR);
+    expect(attention).toMatchObject([{ kind: 'missed', eventName: COMPLETED }]);
+    const fix = attention[0]?.fix ?? '';
+    const begin = Date.parse(/--since (\S+)/.exec(fix)?.[1] ?? '');
+    expect(model.agenda.now - begin).toBeLessThanOrEqual(model.store.rememberFor - 29 * MINUTE);
+    expect(fix).toMatch(
+      / Calls that began before Wednesday 17:30 UTC can't be reconciled safely: the store remembers handled events for 24 hours only, so older ones would run again\.$/,
+    );
+    expect(fix).not.toContain('--remember-for'); // which is 24 hours unless it is given
+    await reconcileSince(model, begin);
+    expect((await at(31.2 * HOUR)).attention).toEqual([]);
+  });
+
+  it('of a store that remembers longer come with a command that says so', async () => {
+    const { model } = serviceWith({
+      isGone: ({ event }, time) => event === COMPLETED && isWithin(time, HOUR),
+      at: [[AT + 30 * HOUR, resume(COMPLETED)]],
+    });
+    await model.agenda.runUntil(INCIDENT_AT + 31 * HOUR);
+    const { log } = model.store;
+    const rememberFor = 7 * DAY;
+    const processes = (await log.processes()).map((one) => ({ ...one, rememberFor }));
+    const remembering = Object.assign(Object.create(log) as typeof log, {
+      marks: () => log.marks(),
+      counts: (...of: Parameters<typeof log.counts>) => log.counts(...of),
+      read: (...of: Parameters<typeof log.read>) => log.read(...of),
+      processes: async () => processes,
+    });
+    const { attention } = await status({
+      store: { rememberFor, log: remembering },
+      timeZone: 'UTC',
+    });
+    expect(attention[0]?.fix).toMatch(
+      /^Run `call-webhooks reconcile --since 2026-11-11T0[56]:00Z --remember-for 168h --to URL` with the URL of your receiver\.$/,
+    );
   });
 
   it('are a note if reconcile does not run them by default, or if it may have been a holiday', async () => {
@@ -239,7 +283,7 @@ describe('events of a pause that has ended', () => {
     expect(other.notes).toMatchObject([
       {
         text: expect.stringMatching(
-          /^Nothing arrived from about 10:\d0 UTC to 14:\d0 UTC\. In the same hours of last week, \d+ calls arrived\./,
+          /^Nothing arrived from about 10:\d0 UTC to 14:\d0 UTC\. In the same hours of last week, \d+ calls arrived\. .* If calls were made in that time, run `call-webhooks reconcile --since 2026-11-11T06:00Z --to URL` with the URL of your receiver\.$/,
         ),
       },
     ]);

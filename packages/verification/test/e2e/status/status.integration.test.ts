@@ -86,7 +86,7 @@ test('a rule that is paused by a 404 is silent, and a dry run finds what it miss
     { kind: 'silent', by: 'other-events', urgent: true, eventName: COMPLETED },
   ]);
   expect(service.outside.now - pausedAt).toBeLessThanOrEqual(75 * 60_000);
-  expect(attention[0]?.text).toContain('`call:started` arrived for');
+  expect(attention[0]?.text).toContain('`call:started` has arrived for');
   expect(events.map(({ eventName, state }) => [eventName, state])).toEqual([
     [COMPLETED, 'attention'],
     ['call:recording-available', 'arrives'],
