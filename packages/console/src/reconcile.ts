@@ -1,6 +1,11 @@
 import { withRedactedIds } from '@call-webhooks/core/internal';
 import { reconcile, type ReconciledEvent, SETTLE_FOR_MS } from '@call-webhooks/recovery';
-import { explainMissed, type MissedAt, nothingReconciled } from '@call-webhooks/recovery/internal';
+import {
+  explainMissed,
+  type MissedAt,
+  missReasonText,
+  nothingReconciled,
+} from '@call-webhooks/recovery/internal';
 import type { ReconcileTask } from './api-types.ts';
 import { invalid, RequestError } from './http/answer.ts';
 import type { ConsoleReconcile, ConsoleSettings } from './options.ts';
@@ -92,7 +97,11 @@ export async function runReconcile(
     const { tenant } = task;
     const reasonOf = await explainMissed(log, missed, { tenant, now: clock.now() });
     missed.sort((one, other) => one.at - other.at);
-    task.reasons = [...new Set(missed.map(reasonOf))];
+    const at = (time: number) => `<${String(time)}>`;
+    task.reasons = [...new Set(missed.map(reasonOf))].map((reason) => ({
+      ...reason,
+      text: missReasonText(reason, { tenant, at }),
+    }));
     for (const event of task.events) {
       if (!event.missed) continue;
       event.reason = reasonOf(event).kind;

@@ -1,9 +1,13 @@
 import type { OutcomeCode } from '@call-webhooks/core';
 import type { EventState } from '@call-webhooks/core/stores';
 import type { EraseResult, ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
-import type { MissReason } from '@call-webhooks/recovery/internal';
+import type { MissReason as Reason } from '@call-webhooks/recovery/internal';
 
-export type { MissReason };
+/** Why events were missed. */
+export interface MissReason extends Reason {
+  /** Sentences in Markdown. A time is `<…>`, with the milliseconds since the epoch: readers have zones of their own. */
+  readonly text: string;
+}
 
 /** What runs now or ran last, in whichever process. */
 export interface Tasks {

@@ -208,7 +208,9 @@ describe('why events were missed', () => {
   it('a silence while a process ran all the time: the rule was paused, after failures', async () => {
     expect(
       await reasons({ '-9': 'handler-failed', '-5': 'handler-failed', 12: 'handled' }),
-    ).toEqual([{ ...SILENCE, until: KNOWN + 12 * MINUTE, failedBefore: 2, wasRunning: true }]);
+    ).toMatchObject([
+      { ...SILENCE, until: KNOWN + 12 * MINUTE, failedBefore: 2, wasRunning: true },
+    ]);
   });
 
   it('a silence: what was acknowledged later paused no rule', async () => {
@@ -232,19 +234,19 @@ describe('why events were missed', () => {
     await wrote(log, [{ outcome: 'handled', at: at(20) }], {
       ...{ id: 'b', startedAt: at(19), at: at(20) },
     });
-    expect((await run({ dryRun: true })).reasons).toEqual([
+    expect((await run({ dryRun: true })).reasons).toMatchObject([
       { ...SILENCE, until: at(20), failedBefore: 0, wasRunning: false },
     ]);
   });
 
   it('a silence that goes on', async () => {
-    expect(await reasons({ '-5': 'handled' })).toEqual([
+    expect(await reasons({ '-5': 'handled' })).toMatchObject([
       { ...SILENCE, until: null, failedBefore: 0, wasRunning: null },
     ]);
   });
 
   it('deliveries that nobody could verify', async () => {
-    expect(await reasons({ '-5': OWN, 0: 'signature-mismatch', 1: OWN })).toMatchObject([
+    expect(await reasons({ '-5': OWN, 0: 'signature-mismatch', 1: OWN, 4: OWN })).toMatchObject([
       { kind: 'rejected', missed: 1, outcomes: ['signature-mismatch'] },
       { kind: 'single', missed: 1, outcomes: [] },
     ]);
@@ -260,19 +262,20 @@ describe('why events were missed', () => {
     expect(await reasons({ '-5': 'handled', 1: 'store-unavailable' })).toMatchObject([
       { kind: 'failed', missed: 2, outcomes: ['store-unavailable'] },
     ]);
-    expect(await reasons({ '-5': OWN, 0: OWN, 1: OWN })).toMatchObject([
+    expect(await reasons({ '-5': OWN, 0: OWN, 1: OWN, 4: OWN })).toMatchObject([
       { kind: 'single', missed: 2 },
     ]);
   });
 
   it('a silence of this event alone: others came, which say nothing about its rule', async () => {
     const others = { 0: OTHER, 1: OTHER, 2: OTHER, 3: OTHER };
-    expect(await reasons({ '-25': OWN, ...others, 25: OWN })).toEqual([
+    expect(await reasons({ '-25': OWN, ...others, 25: OWN })).toMatchObject([
       {
         ...SILENCE,
         ...{ kind: 'event-silence', eventName: 'call:completed' },
-        ...{ from: KNOWN - 20 * MINUTE, until: KNOWN + 20 * MINUTE },
+        ...{ from: KNOWN - 25 * MINUTE, until: KNOWN + 25 * MINUTE },
         ...{ failedBefore: 0, wasRunning: null },
+        text: `Other events arrived, but no \`call:completed\` from <${String(KNOWN - 25 * MINUTE)}> to <${String(KNOWN + 25 * MINUTE)}>. Its rule may have been paused, changed or removed, or these deliveries were lost in transit. Check the rule in the service, under Rules.`,
       },
     ]);
     expect(await reasons(others)).toMatchObject([
@@ -288,9 +291,57 @@ describe('why events were missed', () => {
     expect(await reasons({ '-25': OWN, '-12': OTHER, 4: OTHER, 8: OTHER, 25: OWN })).toMatchObject([
       {
         ...{ kind: 'event-silence', eventName: 'call:completed', missed: 2 },
-        ...{ from: KNOWN - 20 * MINUTE, until: KNOWN + 20 * MINUTE },
+        ...{ from: KNOWN - 25 * MINUTE, until: KNOWN + 25 * MINUTE },
       },
     ]);
+  });
+
+  it('a silence that began in the ten minutes of an arrival, and not a single loss', async () => {
+    expect(await reasons({ '-1': OWN, 1: OWN, 5: OTHER, 8: OTHER, 25: OWN })).toMatchObject([
+      { kind: 'single', missed: 1 },
+      { kind: 'event-silence', missed: 1, from: KNOWN + MINUTE, until: KNOWN + 25 * MINUTE },
+    ]);
+  });
+
+  it('a silence that began in the minute of an arrival', async () => {
+    expect(await reasons({ '-5': OWN, 1: OWN })).toMatchObject([
+      { kind: 'single', missed: 1 },
+      { kind: 'silence', missed: 1, from: KNOWN + MINUTE, until: null },
+    ]);
+  });
+
+  it('a silence that began with a failure', async () => {
+    const failed = { outcome: 'handler-failed', eventName: 'call:completed' } as const;
+    const [reason] = await reasons({ '-25': OWN, '-12': failed, 1: OTHER, 5: OTHER, 25: OWN });
+    const [from, until] = [KNOWN - 12 * MINUTE, KNOWN + 25 * MINUTE];
+    expect(reason).toMatchObject({
+      kind: 'event-silence',
+      missed: 2,
+      failedBefore: 1,
+      from,
+      until,
+    });
+    expect(reason?.text).toContain(
+      'Before that, 1 delivery failed and was not acknowledged later.',
+    );
+  });
+
+  it('a silence of which the log no longer has the single deliveries: its times are told as about', async () => {
+    const { run, log } = await withMissedCalls();
+    for (const [minute, name] of [
+      [-25, 'call:completed'],
+      [5, 'call:started'],
+      [25, 'call:completed'],
+    ] as const)
+      await wrote(log, [{ outcome: 'overloaded', at: KNOWN + minute * MINUTE }], {
+        ...{ startedAt: STARTED_AT, at: KNOWN + minute * MINUTE, arrivals: { [`${name}/`]: 1 } },
+      });
+    const [from, until] = [KNOWN - 20 * MINUTE, KNOWN + 20 * MINUTE];
+    const { reasons } = await run({ dryRun: true });
+    expect(reasons).toMatchObject([
+      { kind: 'event-silence', missed: 2, isAbout: true, from, until },
+    ]);
+    expect(reasons[0]?.text).toContain(`from about <${String(from)}> to about <${String(until)}>.`);
   });
 
   it('a silence of one of two tenants', async () => {

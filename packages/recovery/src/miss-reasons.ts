@@ -30,9 +30,12 @@ export interface MissReason {
    */
   from: number | null;
   until: number | null;
+  /** Set if `from` and `until` are known to ten minutes only, because the log no longer has the single deliveries. */
+  isAbout?: boolean;
   /**
-   * How many deliveries failed in the half hour before a silence, or since the event was acknowledged last. Those of
-   * events that were handled or became dead letters later are left out: the service pauses a rule after retries.
+   * How many deliveries failed in the half hour before a silence, or, before the silence of one event, since it was
+   * acknowledged last. Those of events that were handled or became dead letters later are left out: the service pauses
+   * a rule after retries.
    */
   failedBefore: number;
   /** Of a silence: whether one process was running the whole time. `null` if that is unknown. */
@@ -74,6 +77,11 @@ interface Logged {
    * minute and event name.
    */
   readonly settled: ReadonlyMap<string, number>;
+  /** The oldest first. */
+  readonly rows: readonly OutcomeRow[];
+  readonly marks: Readonly<Record<string, number>>;
+  /** What `arrivalsOf` has found so far: many events are asked for, of few names. */
+  readonly found: Map<string, readonly Arrival[]>;
 }
 
 /** When the call of a missed event ended; milliseconds since the epoch. */
@@ -95,13 +103,23 @@ export async function explainMissed(
 ): Promise<(missed: MissedAt) => MissReason> {
   // The clock of another process may be ahead.
   const [minute, period] = [Math.floor(now / MINUTE) + 1, Math.floor(now / TEN_MINUTES) + 1];
-  const [minutes, arrivals, processes, { rows }] = await Promise.all([
+  const [minutes, arrivals, processes, { rows }, { marks }] = await Promise.all([
     ask('counters', () => log.counts('minutes', minute - MINUTES_KEPT / MINUTE, minute)),
     ask('counters', () => log.counts('arrivals', period - ARRIVALS_KEPT / TEN_MINUTES, period)),
     ask('processes of the log', () => log.processes()),
     readRows(log, { since: now - MINUTES_KEPT }, MAX_ROWS),
+    ask('marks of the log', () => log.marks()),
   ]);
-  return missReasons(missed, tenant, { minutes, arrivals, processes, settled: settledOf(rows) });
+  const settled = settledOf(rows);
+  return missReasons(missed, tenant, {
+    minutes,
+    arrivals,
+    processes,
+    settled,
+    rows,
+    marks,
+    found: new Map(),
+  });
 }
 
 /** What ends the retries of an event. */
@@ -156,7 +174,7 @@ function missReasons(
     const own = isSilent ? silenceOfEvent(one, tenant, logged) : undefined;
     const reason = isSilent
       ? (own ?? silence(from, until, logged))
-      : (during(one, tenant, logged) ?? ofEvent(one, tenant, logged));
+      : (during(one, tenant, logged) ?? amongOthers(ofEvent(one, tenant, logged), busy, logged));
     if (from === null && !(one.at >= began)) Object.assign(reason, { kind: 'unknown' });
     const isStretch = reason.kind === 'silence' || reason.kind === 'event-silence';
     const place = isStretch ? [reason.from, reason.until] : [];
@@ -247,120 +265,115 @@ function during(
   });
 }
 
+/** When an event arrived: exactly, or at some time of ten minutes. */
+interface Arrival {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** The events of one name of a tenant, or those of all its other names. */
+interface Wanted {
+  readonly tenant: string;
+  readonly eventName: string;
+  readonly isOther?: boolean;
+}
+
+/**
+ * When events arrived, whether or not they were handled, the oldest first. The log drops single deliveries before it
+ * drops counters.
+ */
+function arrivalsOf(wanted: Wanted, logged: Logged): readonly Arrival[] {
+  const id = JSON.stringify(wanted);
+  const known = logged.found.get(id);
+  if (known) return known;
+  const { rows, arrivals, marks } = logged;
+  const isOne = (eventName = '', tenant = '') =>
+    tenant === wanted.tenant &&
+    eventName !== '' &&
+    (eventName === wanted.eventName) === !wanted.isOther;
+  // Failures are kept longer than other rows.
+  const rowsSince = rows.find(({ outcome }) => !isFailure(outcome))?.at ?? Infinity;
+  const found: Arrival[] = [];
+  for (const { source, eventName, tenant, at } of rows)
+    if (source === 'webhook' && isOne(eventName, tenant)) found.push({ since: at, until: at });
+  for (const [name, at] of Object.entries(marks)) {
+    const [result, tenant, eventName] = counterParts(name);
+    const isDelivery = result === 'ack' || result === 'failed';
+    if (isDelivery && isOne(eventName, tenant)) found.push({ since: at, until: at });
+  }
+  for (const [period, counts] of arrivals) {
+    const since = period * TEN_MINUTES;
+    const isArrived = Object.keys(counts).some((name) => isOne(...counterParts(name)));
+    if (since < rowsSince && isArrived)
+      found.push({ since, until: Math.min(since + TEN_MINUTES, rowsSince) });
+  }
+  found.sort((one, other) => one.since - other.since);
+  logged.found.set(id, found);
+  return found;
+}
+
 /** Others came: did any of the same event and tenant? */
 function ofEvent({ at, eventName }: MissedAt, tenant = '', logged: Logged): MissReason {
-  const own = counterName(eventName, tenant);
-  const periods = [...logged.arrivals]
-    .filter(([, counts]) => own in counts)
-    .map(([period]) => period)
-    .sort((one, other) => one - other);
+  const own = arrivalsOf({ tenant, eventName }, logged);
   const isBeyond = [...logged.arrivals.values()].some((counts) =>
     [counterName(OTHERS, tenant), counterName(eventName, OTHERS), counterName(OTHERS, OTHERS)].some(
       (name) => name in counts,
     ),
   );
-  if (periods.length === 0 && isBeyond) return reasonOf({ kind: 'unknown' });
-  const period = Math.floor(at / TEN_MINUTES);
-  const before = periods.findLast((one) => one <= period);
-  const after = periods.find((one) => one >= period);
-  const isNear = before !== undefined && after !== undefined && after - before <= 1;
-  if (isNear)
+  if (own.length === 0 && isBeyond) return reasonOf({ kind: 'unknown' });
+  const before = own.findLast(({ since }) => since <= at);
+  const after = own.find(({ until }) => until >= at);
+  if (before && after && after.since - before.until <= TEN_MINUTES)
     return reasonOf({ kind: 'single', eventName, from: Math.floor(at / MINUTE) * MINUTE });
-  const from = before === undefined ? null : (before + 1) * TEN_MINUTES;
+  const isAbout = [before, after].some((one) => one && one.since < one.until);
   return reasonOf({
     kind: 'event-silence',
     eventName,
-    from,
-    until: after === undefined ? null : after * TEN_MINUTES,
-    // Since one of it was acknowledged last.
-    failedBefore:
-      before === undefined
-        ? 0
-        : failuresOf([before * 10, Math.floor(at / MINUTE)], eventName, logged),
+    from: before?.until ?? null,
+    until: after?.since ?? null,
+    ...(isAbout && { isAbout }),
+    failedBefore: before ? failedSinceSuccess(before.until, eventName, tenant, logged) : 0,
   });
+}
+
+/** It may have been the last event that arrived before all of them stopped. @param busy minutes with any delivery */
+function amongOthers(reason: MissReason, busy: readonly number[], logged: Logged): MissReason {
+  if (reason.kind !== 'event-silence' || reason.from === null) return reason;
+  const from = Math.floor(reason.from / MINUTE);
+  const until = reason.until === null ? null : Math.floor(reason.until / MINUTE);
+  const didOthersCome = busy.some((minute) => minute > from && minute < (until ?? Infinity));
+  return didOthersCome ? reason : silence(from, until, logged);
+}
+
+/** Failures of an event since it was acknowledged last. @param until milliseconds since the epoch */
+function failedSinceSuccess(
+  until: number,
+  eventName: string,
+  tenant: string,
+  logged: Logged,
+): number {
+  const success = logged.rows.findLast(
+    ({ source, tenant: of = '', eventName: name, outcome, at }) =>
+      source === 'webhook' && of === tenant && name === eventName && SETTLING.has(outcome)
+        ? at <= until
+        : false,
+  );
+  const last = Math.floor(until / MINUTE);
+  const first = success ? Math.floor(success.at / MINUTE) : last - BEFORE + 1;
+  return failuresOf([first, last], eventName, logged);
 }
 
 /**
  * A silence of one event, in which others came now and then: with little traffic, nothing at all comes for minutes, and
  * that would be told once for each of these pauses.
  */
-function silenceOfEvent(
-  missed: MissedAt,
-  tenant: string | undefined,
-  logged: Logged,
-): MissReason | undefined {
+function silenceOfEvent(missed: MissedAt, tenant = '', logged: Logged): MissReason | undefined {
   const reason = ofEvent(missed, tenant, logged);
   const { kind, from, until } = reason;
   if (kind !== 'event-silence' || from === null) return undefined;
-  const didOthersCome = [...logged.arrivals].some(
-    ([period, counts]) =>
-      period * TEN_MINUTES >= from &&
-      period * TEN_MINUTES < (until ?? Infinity) &&
-      Object.keys(counts).some((name) => counterParts(name)[1] === (tenant ?? '')),
+  const others = arrivalsOf({ tenant, eventName: missed.eventName, isOther: true }, logged);
+  const didOthersCome = others.some(
+    (other) => other.since > from && other.until < (until ?? Infinity),
   );
   return didOthersCome ? reason : undefined;
-}
-
-/** So many missed events in a row are hardly single losses. */
-const MANY = 3;
-
-/**
- * A reason in words.
- * @param at shows a time, in milliseconds since the epoch
- * @returns sentences in Markdown, without the number of events
- */
-export function missReasonText(
-  reason: MissReason,
-  { tenant, at }: { tenant?: string | undefined; at: (time: number) => string },
-): string {
-  const { kind, eventName = '', outcomes, from, until } = reason;
-  const name = code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
-  const codes = outcomes.length > 0 ? ` (${outcomes.map(code).join(', ')})` : '';
-  switch (kind) {
-    case 'unknown':
-      return 'The reason is unknown. The outcome log does not go back that far, or it does not count this tenant or event separately.';
-    case 'rejected':
-      return `Deliveries arrived at that time, but none of the configured secrets could verify them${codes}. The secret of an action may be missing.`;
-    case 'failed':
-      return `Deliveries failed at that time before their events could be stored${codes}.`;
-    case 'single':
-      return `Other ${name} events arrived around the same time, so their rule was not paused. Individual deliveries were lost in transit. Check the proxy and the conditions of the rule.`;
-    case 'silence':
-      return `No delivery reached any process${periodText(from, until, at)}. ${silenceText(reason)}`;
-    case 'event-silence':
-      return `Other events arrived, but no ${name} from ${from === null ? 'the beginning of the log' : at(from)} to ${until === null ? 'now' : at(until)}. ${pausedText(reason)}`;
-  }
-}
-
-const code = (text: string) => `\`${text}\``;
-
-function periodText(
-  from: number | null,
-  until: number | null,
-  at: (time: number) => string,
-): string {
-  if (from === null) return until === null ? '' : ` before ${at(until)}`;
-  return until === null ? ` since ${at(from)}` : ` from ${at(from)} to ${at(until)}`;
-}
-
-/** @returns nothing, or how many deliveries had failed */
-const failedText = (failed: number, when: string): string =>
-  failed === 0
-    ? ''
-    : ` ${when}, ${failed === 1 ? '1 delivery failed and was' : `${String(failed)} deliveries failed and were`} not acknowledged later. The service pauses a rule when the last retry of an event fails.`;
-
-function pausedText({ missed, failedBefore }: MissReason): string {
-  const failed = failedText(failedBefore, 'In that time');
-  return missed >= MANY
-    ? `Its rule was probably paused, changed or removed.${failed} Check it in the service, under Rules.`
-    : `Its rule may have been paused, changed or removed, or these deliveries were lost in transit.${failed} Check the rule in the service, under Rules.`;
-}
-
-function silenceText({ wasRunning, failedBefore }: MissReason): string {
-  const failed = failedText(failedBefore, 'In the half hour before');
-  if (wasRunning === false)
-    return `No process was running during the whole time, so the receivers were down or were restarted.${failed}`;
-  return wasRunning === true
-    ? `A process was running the whole time, so either the rule was paused, or requests did not reach the receiver.${failed} Check the rule in the service, under Rules.`
-    : `The rule may be paused. Check it in the service, under Rules.${failed}`;
 }

@@ -3,6 +3,7 @@ import { Badge, count, counted, shortTime, Table, Tag } from '@call-webhooks/ui'
 import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
 import { EVENT_STATES, RECONCILE_COUNTS, TASK_STATES } from '../model/words.ts';
 import { CallLink, Link, When } from '../parts/cells.tsx';
+import { Marked } from '../parts/marked.tsx';
 
 /** `Calls from 08:00:00 to 11:50:00`. */
 export const windowText = ({ since, until }: Pick<ReconcileTask, 'since' | 'until'>): string =>
@@ -69,38 +70,10 @@ const SOON_MS = 180_000;
 
 /** Why events were missed, as far as the log of outcomes tells. */
 function Reason({ reason, tenant }: ReasonProps) {
-  const { kind, missed, outcomes, from, until, eventName } = reason;
-  const events = <strong>{counted(missed, 'event')}: </strong>;
-  if (kind === 'unknown')
-    return (
-      <p>
-        {events}the reason is unknown. The outcome log does not go back that far, or it does not
-        count this tenant or event separately.
-      </p>
-    );
-  if (kind === 'silence')
-    return (
-      <p>
-        {events}no delivery reached any process {from !== null && until === null && 'since '}
-        {from !== null && until !== null && 'from '}
-        {from !== null && <When at={from} />}
-        {until !== null && (from === null ? 'before ' : ' to ')}
-        {until !== null && <When at={until} />}. {silenceText(reason)}
-      </p>
-    );
-  if (kind === 'event-silence')
-    return (
-      <p>
-        {events}other events arrived, but no <code>{eventName}</code>
-        {tenant !== undefined && ` of ${tenant}`} from{' '}
-        {from === null ? 'the beginning of the log' : <When at={from} />} to{' '}
-        {until === null ? 'now' : <When at={until} />}. {pausedText(reason)}
-      </p>
-    );
+  const { missed, text, outcomes, from, until } = reason;
   return (
     <p>
-      {events}
-      {DURING[kind]}
+      <strong>{counted(missed, 'event')}:</strong> <Marked text={text} />
       {outcomes.map((outcome) => (
         <Fragment key={outcome}>
           {' '}
@@ -119,41 +92,6 @@ function Reason({ reason, tenant }: ReasonProps) {
       ))}
     </p>
   );
-}
-
-const DURING = {
-  rejected:
-    'deliveries arrived at that time, but none of the configured secrets could verify them. The secret of an action may be missing.',
-  failed: 'deliveries failed at that time before their events could be stored.',
-  single:
-    'other events with the same name arrived around the same time, so their rule was not paused. Individual deliveries were lost in transit. Check the proxy and the conditions of the rule.',
-} as const;
-
-/** So many missed events in a row are hardly single losses. */
-const MANY = 3;
-
-const PAUSE = 'The service pauses a rule when the last retry of an event fails.';
-
-function pausedText({ missed, failedBefore }: MissReason): string {
-  const failed =
-    failedBefore > 0
-      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} of it failed in that time and ${failedBefore === 1 ? 'was' : 'were'} not acknowledged later. ${PAUSE}`
-      : '';
-  return missed >= MANY
-    ? `Its rule was probably paused, changed or removed.${failed} Check it in the service, under Rules.`
-    : `Its rule may have been paused, changed or removed, or these deliveries were lost in transit.${failed} Check the rule in the service, under Rules.`;
-}
-
-function silenceText({ wasRunning, failedBefore }: MissReason): string {
-  const failed =
-    failedBefore > 0
-      ? ` In the half hour before, ${counted(failedBefore, 'delivery', 'deliveries')} failed and ${failedBefore === 1 ? 'was' : 'were'} not acknowledged later. ${PAUSE}`
-      : '';
-  if (wasRunning === false)
-    return `No process ran for the entire time, so the receivers were down or were restarted.${failed}`;
-  if (wasRunning === true)
-    return `A process was running the whole time, so either the rule was paused, or requests did not reach the receiver.${failed} Check the rule in the service, under Rules.`;
-  return `The rule may be paused. Check it in the service, under Rules.${failed}`;
 }
 
 /** The reason of one event, in a few words. */

@@ -27,6 +27,7 @@ function dryRun(now: number) {
     from: now - 7_200_000,
     until: now - 3_600_000,
     missed: 1,
+    text: `Other events arrived, but no \`${LONG}\` from <${String(now - 7_200_000)}> to <${String(now - 3_600_000)}>.`,
   };
   const run = {
     ...{ id: 'run', by: 'Ada', state: 'done', dryRun: true, savedAt: now },
