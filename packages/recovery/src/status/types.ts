@@ -30,8 +30,9 @@ export interface Attention {
   /** The name of the event concerned. Absent if several or all events are concerned, or if the name is unknown. */
   readonly eventName?: string | undefined;
   /**
-   * When the problem began, in milliseconds since the epoch by the store's clock: the time of the first bad delivery.
-   * If the log no longer contains the row of that delivery, the beginning of its minute (for `slow`, of its ten
+   * When the problem began, in milliseconds since the epoch by the store's clock: the time of the first bad delivery,
+   * for dead letters the time at which the oldest one became one, and for `stuck` the time of the first delivery that
+   * waits. If the log no longer contains the row of that delivery, the beginning of its minute (for `slow`, of its ten
    * minutes).
    */
   readonly since: number;

@@ -150,7 +150,7 @@ const WORDS: {
   }),
   stuck: ({ count, since }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} been queued since ${at(since)}, and no job has finished since then. These deliveries were acknowledged, so the service will not send them again.`,
-    fix: 'Check that a worker is running and can reach the queue: its health() tells you.',
+    fix: 'Check that a worker is running, and restart one that hangs. If your workers have the probe of the docs, `curl -i http://WORKER:3001/ready` returns 503 while a worker cannot run jobs.',
   }),
   slow: ({ eventName, count, of, since, ackWithin, version, p95 }, at) => ({
     text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than ${shownDuration(ackWithin / 2)}, which is half of \`ackWithin\`.${

@@ -229,7 +229,7 @@ describe.each([5, 40, 200])('with %d calls a day', (perDay) => {
       { callers: callers(), isWorkerDown: (time) => isWithin(time, 6 * HOUR) },
       { from: 7 * DAY, incident: INCIDENT },
     );
-    expect(shownOf(found)).toEqual(['urgent stuck']);
+    expect(shownOf(found)).toEqual(['stuck']);
     for (const [stuck] of found) expect(stuck?.last).toBeLessThan(INCIDENT + 6.2 * HOUR);
   });
 });

@@ -234,7 +234,7 @@ describe('a store that is down', () => {
 describe('a queue', () => {
   it('whose worker is dead is stuck', async () => {
     const { found, shown } = await during({ isWorkerDown: (time) => isWithin(time, 2 * HOUR) }, 3);
-    expect(shown).toEqual(['urgent stuck']);
+    expect(shown).toEqual(['stuck']);
     expect(found[0]?.first).toBeLessThanOrEqual(INCIDENT + 25 * MINUTE);
     expect(found[0]?.last).toBeLessThanOrEqual(INCIDENT + 2 * HOUR + 2 * MINUTE);
   });

@@ -261,6 +261,29 @@ describe('a queue', () => {
       expect((await status({ store })).attention).toMatchObject(expected);
     }
   });
+
+  it('is stuck with all deliveries that were queued since the last job, and is no danger to a rule', async () => {
+    const row = (source: 'webhook' | 'queue', key: string, at: number): OutcomeRow => ({
+      ...{ source, key, at, process: 'p', durationMs: 1, webhookId: key },
+      outcome: source === 'queue' ? 'handled' : 'queued',
+    });
+    const rows = [
+      ...[row('webhook', 'c1', endedAt - MINUTE), row('webhook', 'c2', endedAt + 1_000)],
+      ...[row('queue', 'c1', endedAt), row('queue', 'c2', endedAt - 1)], // by a clock that is a second behind
+      ...[2, 3, 20].map((later) => row('webhook', `w${String(later)}`, endedAt + later * MINUTE)),
+    ];
+    const counts = {
+      minutes: Object.fromEntries(
+        [2, 3, 20].map((later) => [endedAt / MINUTE + later, queued] as const),
+      ),
+    };
+    const store = await storeWith({ rows, counts, marks: { queue: endedAt } });
+    const { attention } = await status({ store });
+    expect(attention).toMatchObject([
+      { kind: 'stuck', urgent: false, count: 3, since: endedAt + 2 * MINUTE },
+    ]);
+    expect(attention[0]?.fix).toContain('`curl -i http://WORKER:3001/ready`');
+  });
 });
 
 describe('events that fail', () => {
