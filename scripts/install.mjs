@@ -1,5 +1,5 @@
-// `node scripts/install.mjs FOLDER [options of npm ci]` installs the packages of a folder with a lock file
-// of its own. `test-sequencer.mjs` does it for the folders of tests.
+// `node scripts/install.mjs FOLDER… [options of npm ci]` installs the packages of folders with lock files
+// of their own. `test-sequencer.mjs` does it for the folders of tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,5 +29,9 @@ export function install(folder, options = []) {
   if (status !== 0) throw new Error(`npm ci failed in ${folder}`);
 }
 
-const [, program, folder, ...options] = process.argv;
-if (program === fileURLToPath(import.meta.url)) install(folder, options);
+const [, program, ...given] = process.argv;
+if (program === fileURLToPath(import.meta.url)) {
+  const isOption = (arg) => arg.startsWith('-');
+  for (const folder of given.filter((arg) => !isOption(arg)))
+    install(folder, given.filter(isOption));
+}
