@@ -11,8 +11,14 @@ const SIGNS = [
 
 export default class {
   #found = new Set();
+  #options;
   /** What the environment said of single test files. Some of it may have ended by itself since. */
   #leftOpen = new Set();
+
+  /** @param options `leftOpenFails`: whether what is left open at the end of a file fails the run, even if it ends by itself */
+  constructor(_config, options) {
+    this.#options = options;
+  }
 
   // What workers print comes through this process as well.
   onRunStart() {
@@ -22,7 +28,10 @@ export default class {
         const text = String(chunk);
         for (const sign of SIGNS) if (text.includes(sign)) this.#found.add(sign);
         for (const line of text.split('\n'))
-          if (line.startsWith(LEFT_OPEN)) this.#leftOpen.add(line.trimEnd());
+          if (line.startsWith(LEFT_OPEN)) {
+            this.#leftOpen.add(line.trimEnd());
+            if (this.#options.leftOpenFails) this.#found.add(LEFT_OPEN);
+          }
         return write.call(stream, chunk, ...rest);
       };
     }

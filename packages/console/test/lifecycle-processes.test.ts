@@ -31,6 +31,11 @@ for (const path of ['/api/overview', '/api/dead-letters', '/api/deliveries', '/a
   console.log((await ask(path, { headers })).status);
 `;
 
+/** A timer that is left ends the process with 3 at once. */
+const END = `
+if (process.getActiveResourcesInfo().includes('Timeout')) process.exit(3);
+console.log('done');`;
+
 it.each([
   ['a console that is not closed, and runs nothing', ''],
   [
@@ -39,7 +44,7 @@ it.each([
      await Promise.all([opened.close(), receiver.close({ graceMs: 0 })]);`,
   ],
 ])('%s lets its process end by itself, with 0', async (_what, code) => {
-  const started = startProgram(FOLDER, `${APP}${code}\nconsole.log('done');`);
+  const started = startProgram(FOLDER, `${APP}${code}${END}`);
   closeLater(() => started.child.kill('SIGKILL'));
   const ended = await started.ended;
   expect(ended.output).toContain('200\n200\n200\n200\n');

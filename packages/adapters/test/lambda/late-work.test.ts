@@ -55,6 +55,18 @@ it('responds when a late handler has ended: what runs after the response is froz
   expect(logger.lines.join()).not.toContain('Lambda will now freeze it');
 });
 
+it('leaves no timer when it has responded', async () => {
+  await (
+    await invoke(29_000, () => undefined)
+  ).answer;
+  const ofReceiver = jest.getTimerCount();
+  jest.clearAllTimers();
+  const { answer } = await invoke(29_000, () => new Promise((resolve) => setTimeout(resolve, 100)));
+  await jest.advanceTimersByTimeAsync(100);
+  await answer;
+  expect(jest.getTimerCount()).toBe(ofReceiver);
+});
+
 it('responds a second before the timeout of the function, and says what happens', async () => {
   const { answer, isAnswered, logger } = await invoke(10_000, () => new Promise(() => undefined));
   await jest.advanceTimersByTimeAsync(8_900);
