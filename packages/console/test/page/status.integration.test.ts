@@ -91,7 +91,7 @@ describeInChromium('the console for somebody on call', (chromium) => {
     expect(await box.count()).toBe(1);
     for (const name of ['call:started', 'call:completed'])
       await box.getByText(`3 of 3 deliveries of ${name} since`).waitFor();
-    expect(await box.getByText('Find out whether the handler or the store').count()).toBe(1);
+    expect(await box.getByText('Find out what the handler is waiting for').count()).toBe(1);
   });
 
   test.each(WIDTHS)('a bar of the chart leads to its deliveries (%d px)', async (width) => {
