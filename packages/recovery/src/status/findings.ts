@@ -53,7 +53,11 @@ type Facts =
       readonly settlesAt: number;
       readonly isSettled: boolean;
     }
-  | { readonly what: 'usual-hours' }
+  | {
+      readonly what: 'usual-hours';
+      /** Whether the log still has all these hours of the week before. */
+      readonly isWhole: boolean;
+    }
   | { readonly what: 'stuck' }
   | {
       readonly what: 'calls-due';

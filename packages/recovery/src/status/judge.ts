@@ -30,7 +30,7 @@ import { findSlow, windowsOfSlow } from './slow.ts';
 import { notesOf } from './notes.ts';
 import { findStuck, windowsOfStuck } from './stuck.ts';
 import type { EventStatus, Status } from './types.ts';
-import { shownTime } from './times.ts';
+import { shownTime, type ShowTime } from './times.ts';
 import { calls, code, inWords, undecidedInWords } from './words.ts';
 
 /** The keys of events that have to be looked up in the store, for `states` of the evidence. */
@@ -63,7 +63,7 @@ const MAX_WINDOWS = 40;
  */
 export function judge(evidence: Evidence, timeZone?: string): Status {
   const { now } = evidence;
-  const at = (time: number) => shownTime(time, now, timeZone);
+  const at: ShowTime = (time, beside) => shownTime(time, now, timeZone, beside);
   const seen = seenEvents(evidence);
   const past = histories(evidence, seen);
   const silences = endedSilences(evidence, seen, past);
@@ -90,7 +90,7 @@ interface Judged {
   readonly findings: readonly Finding[];
   readonly undecided: readonly Undecided[];
   readonly past: Histories;
-  readonly at: (time: number) => string;
+  readonly at: ShowTime;
 }
 
 /** Of two that are equally urgent, what is nearer to a pause, or to events that are lost, comes first. */
@@ -218,7 +218,7 @@ function whyEarly(
   { arrivedAt }: SeenEvent,
   { other }: DueCalls,
   { arrivals, needed, waiting, waitsFor }: EarlyHistory,
-  at: (time: number) => string,
+  at: ShowTime,
 ): string {
   const since = `Since it arrived last, at ${at(arrivedAt)}, ${code(other)} has arrived for ${calls(waiting)} that may lack it.`;
   const history = `It has arrived in ${String(arrivals)} of the ${String(needed)} ten-minute periods that are needed to tell how long is normal`;

@@ -7,7 +7,8 @@ import type { Finding } from './findings.ts';
 import { reconcilableSince } from './reconcile-advice.ts';
 import { usualCalls, type Histories } from './silent.ts';
 import type { StatusNote } from './types.ts';
-import { calls, code, endedSilenceText, inWords, reconcileFix } from './words.ts';
+import type { ShowTime } from './times.ts';
+import { code, endedSilenceText, inWords, reconcileFix, usualText } from './words.ts';
 
 /** What notes tell of. */
 interface Told {
@@ -15,7 +16,7 @@ interface Told {
   readonly findings: readonly Finding[];
   readonly silences: readonly EndedSilence[];
   readonly past: Histories;
-  readonly at: (time: number) => string;
+  readonly at: ShowTime;
 }
 
 /** What is worth knowing, and no problem as far as is known. */
@@ -54,7 +55,7 @@ function endedQuiet(
     return own.flatMap(({ at: until }, index): readonly StatusNote[] => {
       const since = own[index - 1]?.at ?? until;
       if (now - until > missedFor || until - since - PERIOD_MS < nothingFor) return [];
-      const count = usualCalls(own, since, until);
+      const { count, isWhole } = usualCalls(own, since, until, now);
       if (count < enough) return [];
       const begun = since + PERIOD_MS;
       const rest = { since: Math.max(begun, reconcilableSince(evidence)), until };
@@ -63,7 +64,7 @@ function endedQuiet(
       return [
         {
           ...ofTenant(tenant),
-          text: `Nothing${tenant === '' ? '' : ` of ${tenant}`} arrived from about ${at(begun)} to ${at(until)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal. ${reconcileFix(missing, at, evidence, 'If calls were made in that time, run')}`,
+          text: `Nothing${tenant === '' ? '' : ` of ${tenant}`} arrived from about ${at(begun)} to ${at(until, begun)}. In the same hours of last week, ${usualText(count, isWhole)} arrived. On a holiday this is normal. ${reconcileFix(missing, at, evidence, 'If calls were made in that time, run')}`,
         },
       ];
     });

@@ -1,4 +1,4 @@
-import { counterParts } from '@call-webhooks/core/stores';
+import { COUNTER_SERIES, counterParts } from '@call-webhooks/core/stores';
 import { dueCalls, PERIOD_MS, type Arrivals, type DueCalls } from './due-calls.ts';
 import {
   eventId,
@@ -122,14 +122,20 @@ export function findDue(
 const WEEK_MS = 7 * 86_400_000;
 
 /** How many calls came in the same hours of the week before, by their most frequent event. */
-export function usualCalls(periods: readonly Arrivals[], since: number, until: number): number {
+export function usualCalls(
+  periods: readonly Arrivals[],
+  since: number,
+  until: number,
+  now: number,
+): { readonly count: number; readonly isWhole: boolean } {
   const from = Math.floor(since / PERIOD_MS) * PERIOD_MS - WEEK_MS;
   const to = Math.floor(until / PERIOD_MS) * PERIOD_MS - WEEK_MS;
   const usual = new Map<string, number>();
   for (const { at, counts } of periods)
     if (at > from && at < to)
       for (const [name, count] of counts) usual.set(name, (usual.get(name) ?? 0) + count);
-  return Math.max(0, ...usual.values());
+  const isWhole = from >= now - COUNTER_SERIES.arrivals.keptMs;
+  return { count: Math.max(0, ...usual.values()), isWhole };
 }
 
 /** Nothing of a tenant comes, and much came in the same hours of the week before. */
@@ -142,11 +148,11 @@ export function findUnusualSilence(
   for (const [tenant, own] of groupedBy(seen.values(), ({ tenant }) => tenant)) {
     const since = Math.max(...own.map(({ arrivedAt }) => arrivedAt));
     if (tenant === OTHERS || now - since < thresholds.nothingFor) continue;
-    const calls = usualCalls(periods.get(tenant) ?? [], since, now);
-    if (calls < thresholds.usualCalls) continue;
+    const { count, isWhole } = usualCalls(periods.get(tenant) ?? [], since, now, now);
+    if (count < thresholds.usualCalls) continue;
     found.push({
       ...{ what: 'usual-hours', kind: 'silent', by: 'usual-hours', urgent: false },
-      ...{ tenant, eventName: '', since, count: calls },
+      ...{ tenant, eventName: '', since, count, isWhole },
     });
   }
   return found;

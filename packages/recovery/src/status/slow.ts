@@ -73,8 +73,12 @@ export const windowsOfSlow = (evidence: Gathered): readonly Window[] =>
 
 const beginningOf = (from: number): Window => ({ since: from, until: from + PERIOD_MS - 1 });
 
-function ackWithinOf({ processes, thresholds }: Gathered): number {
-  const limits = processes.flatMap((process) => process.ackWithin ?? []);
+/** A process that has been replaced may have had another limit. */
+function ackWithinOf({ now, processes, thresholds }: Gathered): number {
+  const running = processes.filter(({ seenAt }) => now - seenAt < thresholds.slowFor);
+  const limits = (running.length > 0 ? running : processes).flatMap(
+    (process) => process.ackWithin ?? [],
+  );
   return limits.length > 0 ? Math.min(...limits) : thresholds.ackWithin;
 }
 

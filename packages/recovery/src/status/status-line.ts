@@ -31,38 +31,31 @@ function quietness({ at, attention, events, timeZone }: Status): readonly string
   return isQuiet ? [`Quiet since ${shownTime(last, at, timeZone)}.`] : [];
 }
 
-/** Which events are arriving, if nothing needs attention. */
-function arrivals({ at, undecided, events, timeZone }: Status): string {
+/**
+ * Which events are arriving, if nothing needs attention. Of one that has not arrived for a while, nobody can say that it
+ * is arriving, even if it is not overdue.
+ */
+function arrivals({ at: now, undecided, events, timeZone }: Status): string {
   const arrived = events.flatMap(({ arrivedAt }) => arrivedAt ?? []);
   if (arrived.length === 0) return 'No verified delivery has arrived in the last 30 days.';
   const arriving = events.filter(({ state }) => state === 'arrives');
   if (arriving.length === 0) {
     const isUnknown = undecided.length === 0 && events.some(({ state }) => state === 'unknown');
     const doubt = isUnknown ? ' It is too early to tell whether that is normal.' : '';
-    return `Quiet since ${shownTime(Math.max(...arrived), at, timeZone)}.${doubt}`;
+    return `Quiet since ${shownTime(Math.max(...arrived), now, timeZone)}.${doubt}`;
   }
-  if (arriving.length === events.length) return noneOverdue(events, at, timeZone);
-  const others = events
-    .filter(({ state }) => state !== 'arrives')
-    .map((event) => `${nameOf(event)} ${lastOf(event, (time) => shownTime(time, at, timeZone))}`);
-  const are = arriving.length === 1 ? 'is' : 'are';
-  return `${String(arriving.length)} of ${String(events.length)} events ${are} arriving; ${others.join('; ')}.`;
-}
-
-/** Of an event that has not arrived for a while, nobody can say that it is arriving, even if it is not overdue. */
-function noneOverdue(
-  events: readonly EventStatus[],
-  now: number,
-  timeZone: string | undefined,
-): string {
   const at = (time: number) => shownTime(time, now, timeZone);
-  const quiet = events.filter(({ arrivedAt = 0 }) => now - arrivedAt > THRESHOLDS.arrivingFor);
-  if (quiet.length === 0)
+  const recent = arriving.filter(({ arrivedAt = 0 }) => now - arrivedAt <= THRESHOLDS.arrivingFor);
+  const others = events.filter((event) => !recent.includes(event));
+  if (others.length === 0)
     return events.length === 1
       ? `${listed(events.map(nameOf))} is arriving.`
       : `All ${String(events.length)} events are arriving.`;
-  const last = quiet.map((event) => `${nameOf(event)} ${lastOf(event, at)}`);
-  return `No event is overdue; ${last.join('; ')}.`;
+  const last = others.map((event) => `${nameOf(event)} ${lastOf(event, at)}`).join('; ');
+  if (recent.length === 0 || arriving.length === events.length)
+    return `No event is overdue; ${last}.`;
+  const are = recent.length === 1 ? 'is' : 'are';
+  return `${String(recent.length)} of ${String(events.length)} events ${are} arriving; ${last}.`;
 }
 
 const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>

@@ -36,15 +36,22 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
+ * Shows a time, in milliseconds since the epoch.
+ * @param beside a time that stands before it: if that is of another day, this one has its day as well
+ */
+export type ShowTime = (time: number, beside?: number) => string;
+
+/**
  * A time with its zone: `14:31 UTC`, `Friday 18:03 UTC` in the last six days, else `2 Nov 18:03 UTC`.
  * @param at milliseconds since the epoch
  * @param now milliseconds since the epoch
  * @param timeZone the zone of this process by default
+ * @param beside see `ShowTime`
  */
-export function shownTime(at: number, now: number, timeZone?: string): string {
+export function shownTime(at: number, now: number, timeZone?: string, beside = now): string {
   const time = shown('time', at, timeZone);
   const dayOf = (date: number) => shown('day', date, timeZone);
-  if (dayOf(at) === dayOf(now)) return time;
+  if (dayOf(at) === dayOf(now) && dayOf(at) === dayOf(beside)) return time;
   const day = shown(Math.abs(now - at) < 6 * DAY_MS ? 'weekday' : 'date', at, timeZone);
   return `${day} ${time}`;
 }

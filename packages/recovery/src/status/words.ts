@@ -11,7 +11,7 @@ import {
   type ReconcileLimits,
 } from './reconcile-advice.ts';
 import type { Undecided } from './rejected.ts';
-import { shownDuration } from './times.ts';
+import { shownDuration, type ShowTime } from './times.ts';
 import type { Attention, UndecidedRejections } from './types.ts';
 
 /** What is said about a finding: what happened, and what to do. */
@@ -29,7 +29,7 @@ const RESUMED = 'If you have resumed the rule, this disappears with the next eve
 /** What to do about missed events once their rule is active. @param when how the sentence with the command begins */
 export function reconcileFix(
   missing: MissedSince,
-  at: (time: number) => string,
+  at: ShowTime,
   limits: ReconcileLimits,
   when = 'Run',
 ): string {
@@ -46,11 +46,7 @@ const LATER = '10 minutes later, run';
 
 /** All that `status` says about findings, in every place where it is shown. */
 const WORDS: {
-  [What in Finding['what']]: (
-    finding: Of<What>,
-    at: (time: number) => string,
-    limits: ReconcileLimits,
-  ) => Words;
+  [What in Finding['what']]: (finding: Of<What>, at: ShowTime, limits: ReconcileLimits) => Words;
 } = {
   'store-down': ({ error }) => ({
     text: `The store does not answer, so every delivery is rejected with 503: ${error}`,
@@ -66,16 +62,16 @@ const WORDS: {
   ) => {
     const what = eventName === '' ? 'Deliveries are failing' : `${code(eventName)} is failing`;
     const evidence = isKnown
-      ? `${count === 1 ? 'One event' : `${events(count)} are failing. The oldest one`} has failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt)}.`
-      : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt)}.`;
+      ? `${count === 1 ? 'One event' : `${events(count)} are failing. The oldest one`} has failed ${times(failures)}, first at ${at(since)} and last at ${at(lastAt, since)}.`
+      : `${deliveries(failures)} failed between ${at(since)} and ${at(lastAt, since)}.`;
     const meaning = urgent
       ? 'The service sends an event again about every 5 minutes, a limited number of times, and then pauses the rule.'
       : 'After its last attempt, an event becomes a dead letter. Dead letters cannot pause the rule.';
     return {
       text: `${what} (${code(outcome)}). ${evidence}${mostly(most)} ${meaning}`,
       fix: urgent
-        ? OUTCOMES[outcome].fix
-        : 'Read the error in the log line, fix the cause, and redrive the dead letters.',
+        ? fixOfFailing(outcome, most)
+        : `${most ? 'Fix the cause of the error' : 'Read the error in the log line, fix the cause'}, and redrive the dead letters.`,
     };
   },
   'dead-letters': ({ eventName, count, since, most, isWaiting }, at) => {
@@ -99,12 +95,12 @@ const WORDS: {
     text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} has arrived for ${calls(count)} for which it should have arrived by now. Usually, it arrives for ${String(percent)}% of the calls. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
     fix: `Look at the rule in ${RULES}. If it is paused and no delivery had failed, a 404 is the most likely cause, and would pause it again: before you resume it, run ${code('call-webhooks doctor --to URL')} against each process and proxy. ${reconcileFix({ eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
-  'usual-hours': ({ eventName, since, count }, at, limits) => ({
-    text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${calls(count)} arrived. On a holiday this is normal.`,
+  'usual-hours': ({ eventName, since, count, isWhole }, at, limits) => ({
+    text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${usualText(count, isWhole)} arrived. On a holiday this is normal.`,
     fix: `If calls are being made now, run ${code('call-webhooks doctor --to URL')} against each process and proxy, and look at the rules in ${RULES}. Resume those that are paused. ${reconcileFix({ eventName, since }, at, limits, LATER)}`,
   }),
   'rejected-events': ({ count, since, lastAt, outcome, events: missing }, at) => ({
-    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
+    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt, since)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
     fix: fixOfRejected(outcome),
   }),
   'rejected-ended': ({ count, since, lastAt, outcome, ended, missing, again }, at) => {
@@ -119,7 +115,7 @@ const WORDS: {
       text:
         again > 0
           ? `${many} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), after earlier rejections had ended: ${end}.${others}`
-          : `${many} could not be verified from ${at(since)} to ${at(lastAt)} (${code(outcome)}). The rejections have ended: ${end}.${others}`,
+          : `${many} could not be verified from ${at(since)} to ${at(lastAt, since)} (${code(outcome)}). The rejections have ended: ${end}.${others}`,
       fix:
         again > 0
           ? fixOfRejected(outcome)
@@ -127,7 +123,7 @@ const WORDS: {
     };
   },
   'rejected-only': ({ count, since, lastAt, outcome, isKnown, unknownTenants }, at) => ({
-    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt)}. ${
+    text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt, since)}. ${
       isKnown
         ? 'All known events have arrived since. These deliveries are from an action whose secret is not configured or from another environment, or they are forged.'
         : unknownTenants > 0
@@ -145,7 +141,7 @@ const WORDS: {
     fix: `${reconcileFix(silence, at, limits)}${silence.isSettled ? '' : ` Run it after ${at(silence.settlesAt)}, because reconcile leaves out the last 10 minutes.`}`,
   }),
   reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at, limits) => ({
-    text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until)}. The rule may be paused.`,
+    text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until, since)}. The rule may be paused.`,
     fix: `${isDryRun ? `It was a dry run, so nothing was run. ${reconcileFix({ eventName, since }, at, limits, 'Run reconcile without dryRun, or run')} ` : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
@@ -157,7 +153,7 @@ const WORDS: {
       version
         ? ` Version ${code(version.name)} of your app, whose process started at ${at(version.startedAt)}, handled the first of them.`
         : ''
-    } The 95th percentiles are about: ${[
+    } 95% of them took at most: ${[
       ['whole delivery', p95.delivery],
       ['handler', p95.handler],
       ['store', p95.store],
@@ -173,14 +169,14 @@ const WORDS: {
 /** What is known of a silence that has ended. */
 export function endedSilenceText(
   { tenant, eventName, since, until, count, most, other }: EndedSilence,
-  at: (time: number) => string,
+  at: ShowTime,
 ): string {
   const name = code(eventName) + (tenant === '' ? '' : ` of ${tenant}`);
   const evidence =
     other === undefined
       ? `after ${events(count)} had failed and ${count === 1 ? 'was' : 'were'} not sent again.${mostly(most)}`
       : `although ${code(other)} had arrived for ${calls(count)} for which it should have arrived.`;
-  return `${name} did not arrive from ${at(since)} to ${at(until)}, ${evidence} The rule was probably paused, and the service probably sent no events of that time.`;
+  return `${name} did not arrive from ${at(since)} to ${at(until, since)}, ${evidence} The rule was probably paused, and the service probably sent no events of that time.`;
 }
 
 /** What a reconcile has done about events that the service has given up. */
@@ -190,14 +186,27 @@ function reconciledSince(reconciled: number, count: number): string {
   return ` Since then, reconcile has handled ${which}, which does not resume the rule.`;
 }
 
+/** @param isWhole whether the log still has all of that time */
+export const usualText = (count: number, isWhole: boolean) =>
+  isWhole ? calls(count) : `at least ${calls(count)}`;
+
+/** The text has quoted the error. */
+const fixOfFailing = (outcome: Of<'failing-events'>['outcome'], most: CommonError | undefined) =>
+  most
+    ? OUTCOMES[outcome].fix.replace(
+        'Read the error in the log line.',
+        'Fix the cause of the error.',
+      )
+    : OUTCOMES[outcome].fix;
+
 /** What most failures have in common. */
 function mostly(most: CommonError | undefined): string {
   if (!most) return '';
   const { count, of } = most;
   const text = most.text.replace(/\.$/, ''); // the sentence has its own
-  if (of === 1) return ` It failed with ${code(text)}.`;
+  if (of === 1) return ` The error was ${code(text)}.`;
   return count === of
-    ? ` Each time, it failed with ${code(text)}.`
+    ? ` Each time, the error was ${code(text)}.`
     : ` The most frequent error is ${code(text)} (${String(count)} of ${String(of)} failures).`;
 }
 
@@ -210,10 +219,7 @@ function slowerOf({ handler = 0, store = 0 }: Of<'slow'>['p95']): string {
   return `Find out what the handler and the store are waiting for. ${queue}`;
 }
 
-const lastVerified = (
-  { eventName, arrivedAt, secretId }: SeenEvent,
-  at: (time: number) => string,
-): string =>
+const lastVerified = ({ eventName, arrivedAt, secretId }: SeenEvent, at: ShowTime): string =>
   `${code(eventName)}, last verified ${secretId === '' ? '' : `with the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
 
 function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
@@ -236,15 +242,11 @@ const DOCS: Record<Attention['kind'], string> = {
  * @param at shows a time, in milliseconds since the epoch
  * @param limits what a reconcile can look at
  */
-export function inWords(
-  finding: Finding,
-  at: (time: number) => string,
-  limits: ReconcileLimits,
-): Attention {
+export function inWords(finding: Finding, at: ShowTime, limits: ReconcileLimits): Attention {
   const { kind, urgent, by, tenant, eventName, since, count } = finding;
   const say = WORDS[finding.what] as (
     finding: Finding,
-    at: (time: number) => string,
+    at: ShowTime,
     limits: ReconcileLimits,
   ) => Words;
   const { text, fix } = say(finding, at, limits);
@@ -264,7 +266,7 @@ export function inWords(
 /** @param at shows a time, in milliseconds since the epoch */
 export function undecidedInWords(
   { tenant, since, count, outcome }: Undecided,
-  at: (time: number) => string,
+  at: ShowTime,
 ): UndecidedRejections {
   const of = tenant === '' ? '' : ` of ${tenant}`;
   const has = count === 1 ? 'has' : 'have';

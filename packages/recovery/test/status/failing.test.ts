@@ -28,6 +28,10 @@ describe('events that fail', () => {
     const { attention } = await status({ store: await storeWith({ failures, marks }) });
     const [own] = attention.filter(({ tenant }) => tenant === 'acme');
     expect(own?.text).toContain('mine');
+    expect(own).toMatchObject({
+      urgent: true,
+      fix: expect.stringMatching(/^Fix the cause of the error\. Set/),
+    });
     expect(own?.text).not.toContain('theirs');
   });
 

@@ -84,7 +84,7 @@ describe('a rule that is paused after the last retry', () => {
     const { attention } = await at(301 * MINUTE);
     expect(attention[0]?.text).toMatch(
       new RegExp(
-        `^\`call:completed\` has stopped arriving: its last delivery failed at 10:\\d\\d UTC, and the retry has not arrived\\. ${String(most)} events have failed since 10:\\d\\d UTC and have not been acknowledged\\. Each time, it failed with \`handler-failed\`\\. The rule is probably paused`,
+        `^\`call:completed\` has stopped arriving: its last delivery failed at 10:\\d\\d UTC, and the retry has not arrived\\. ${String(most)} events have failed since 10:\\d\\d UTC and have not been acknowledged\\. Each time, the error was \`handler-failed\`\\. The rule is probably paused`,
       ),
     );
   });
@@ -181,7 +181,7 @@ describe('events of a pause that has ended', () => {
     const [item] = found.attention as [Attention];
     expect(Math.abs(item.since - pausedAt)).toBeLessThan(2 * MINUTE);
     expect(item.text).toMatch(
-      /^`call:completed` did not arrive from 10:\d\d UTC to 13:\d\d UTC, after \d+ events had failed and were not sent again\. Each time, it failed with `handler-failed`\. The rule was probably paused, and the service probably sent no events of that time\.$/,
+      /^`call:completed` did not arrive from 10:\d\d UTC to 13:\d\d UTC, after \d+ events had failed and were not sent again\. Each time, the error was `handler-failed`\. The rule was probably paused, and the service probably sent no events of that time\.$/,
     );
     expect(item.fix).toMatch(
       /^Run `call-webhooks reconcile --since 2026-11-11T06:\d\dZ --to URL` /,

@@ -23,3 +23,16 @@ it.each(QUIET)('of %i ms ago, in %s, is told as %s', async (ago, timeZone, shown
     `Quiet since ${shown.replace('$', `${String(date.getUTCDate())} ${month}`)}.`,
   );
 });
+
+it('of a weekend, both ends have their day, and the figure says if the log has only a part of the week before', async () => {
+  const [begun, end] = [NOW - 45 * HOUR, NOW - 4.5 * HOUR];
+  const period = (at: number) => Math.floor(at / (10 * MINUTE));
+  const arrivals = Object.fromEntries(
+    [NOW - 8 * DAY + HOUR, begun, end].map((at) => [period(at), { 'call:completed/': 30 }]),
+  );
+  const store = await storeWith({ counts: { arrivals } });
+  const { notes } = await status({ store, timeZone: 'UTC' });
+  expect(notes[0]?.text).toMatch(
+    /^Nothing arrived from about Saturday 17:10 UTC to Monday 09:30 UTC\. In the same hours of last week, at least 30 calls arrived\./,
+  );
+});

@@ -48,3 +48,29 @@ describe('the line of a status that needs attention', () => {
     );
   });
 });
+
+describe('the line of a status in which nothing needs attention', () => {
+  const MINUTE = HOUR / 60;
+  const lineOf = (events: Status['events']) =>
+    statusLine({ at: NOW, attention: [], events, undecided: [], notes: [], timeZone: 'UTC' });
+  const arrived = (eventName: string, minutes: number) =>
+    ({ eventName, state: 'arrives', arrivedAt: NOW - minutes * MINUTE }) as const;
+  const stopped = { eventName: 'lead', state: 'quiet', arrivedAt: NOW - 5 * HOUR } as const;
+
+  it('calls only those events arriving that arrived in the last 15 minutes', () => {
+    const [now, before] = [arrived('call:started', 15), arrived('call:completed', 16)];
+    expect(lineOf([now, stopped])).toBe(
+      '1 of 2 events is arriving; `lead` arrived last at 09:00 UTC.',
+    );
+    expect(lineOf([now, before, stopped])).toBe(
+      '1 of 3 events is arriving; `call:completed` arrived last at 13:44 UTC; `lead` arrived last at 09:00 UTC.',
+    );
+    expect(lineOf([now, before])).toBe(
+      'No event is overdue; `call:completed` arrived last at 13:44 UTC.',
+    );
+    expect(lineOf([before, stopped])).toBe(
+      'No event is overdue; `call:completed` arrived last at 13:44 UTC; `lead` arrived last at 09:00 UTC.',
+    );
+    expect(lineOf([now])).toBe('`call:started` is arriving.');
+  });
+});

@@ -379,7 +379,7 @@ describe('what else is told', () => {
     const { attention } = await status({ store: await storeWith({ failures }) });
     expect(attention).toMatchObject([{ kind: 'failing', urgent: true, since: NOW - 10 * MINUTE }]);
     expect(attention[0]?.text).toMatch(
-      /^Deliveries are failing \(`overloaded`\)\. 3 deliveries failed .* Each time, it failed with `overloaded`/,
+      /^Deliveries are failing \(`overloaded`\)\. 3 deliveries failed .* Each time, the error was `overloaded`/,
     );
     const paused = [30, 16, 1].map(row);
     expect((await status({ store: await storeWith({ failures: paused }) })).attention).toEqual([]);
