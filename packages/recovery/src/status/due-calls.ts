@@ -152,7 +152,7 @@ function judgedBy(
     const [first] = run;
     if (first) longestWait = Math.max(longestWait, Math.min(at + PERIOD_MS - first.at, wait()));
     run = [];
-    lastAt = Math.min(at + PERIOD_MS, at === arrivedIn ? arrivedAt : Infinity);
+    lastAt = at + PERIOD_MS;
   }
   lastAt = Math.max(lastAt, arrivedAt);
   const isJudged = arrivals >= thresholds.arrivals;
