@@ -34,6 +34,12 @@ test('sends the missed events to a receiver in another process, which runs each 
   expect(first.stdout).toContain('30 calls: ');
   expect(first.stdout).toContain('25 events missed, 25 handled, 5 known, 0 failed\n'.slice(2));
   expect(first.stderr).toMatch(/\d+ calls/);
+  expect(first.stderr).toContain('This run is not recorded, so status may still ask for it');
+  const other = [...store, '--prefix', 'other_'];
+  const elsewhere = await run([...reconcile, '--to', receiver.url, ...other], { env });
+  expect(elsewhere.stderr).toMatch(/This run is not recorded, .*--prefix/);
+  const recorded = await run([...reconcile, '--to', receiver.url, ...store], { env });
+  expect(recorded).toMatchObject({ code: 0, stderr: '' });
   expect(receiver.runs.slice(5).sort()).toEqual([...after].sort());
 
   const again = await run([...reconcile, '--to', receiver.url, '--json'], { env });

@@ -48,10 +48,6 @@ describe('settings that exclude each other are refused', () => {
     [['erase', '--tenant', 'a', '--all-tenants', '--yes'], '--tenant and --all-tenants'],
     [['dead-letters', 'redrive', 'id', '--all', '--to', '3000'], 'cannot be combined'],
     [['dead-letters', 'redrive', 'id', '--event', 'e', '--to', '3000'], 'cannot be combined'],
-    [
-      ['reconcile', '--since', '1h', '--tenant', 'a', '--to', '3000'],
-      '--tenant is only for --dry-run',
-    ],
     [['reconcile', '--since', '1h'], 'No receiver is given.'],
   ])('%j', async (argv, told) => {
     const env = { ...BASE, CALL_WEBHOOKS_STORE: `sqlite:${token}` };

@@ -53,7 +53,7 @@ test('in cron: 0 while all is well, 1 before the rule is paused, 3 if nobody can
   const failing = await status(store);
   expect(failing.code).toBe(1);
   expect(failing.stdout).toContain('2 things need attention: ');
-  expect(failing.stdout).toMatch(/^failing {2}call:started, call:completed {2}since /m);
+  expect(failing.stdout).toMatch(/^failing {2}call:started, call:completed {2}urgent {2}since /m);
   expect(failing.stdout).toContain('and then pauses the rule');
   expect(simulator.rules.list().map(({ state }) => state)).toEqual(['active', 'active']);
 

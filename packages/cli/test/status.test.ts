@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { handlerError, PERSON, PLANTED } from '@call-webhooks/contract-tests/planted';
 import { sign, type HandlerContext } from '@call-webhooks/core';
+import { counterName } from '@call-webhooks/core/stores';
 import { assistant } from './support/assistant.ts';
 import { setup } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
@@ -62,11 +63,31 @@ describe('status', () => {
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toBe('1 thing needs attention: call:completed is failing.');
-    expect(lines[2]).toMatch(/^failing {2}call:completed {2}since \d{4}-\d\d-\d\d/);
+    expect(lines[2]).toMatch(/^failing {2}call:completed {2}urgent {2}since \d{4}-\d\d-\d\d/);
     expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('failed 3 times, first at ');
     expect(lines.filter((line) => line.startsWith('  Fix: '))).toHaveLength(1);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain('`');
+  });
+
+  test('prints the command of a fix with the store and the tenant that it is about', async () => {
+    const { store, file } = await setup({ on });
+    const at = Date.now() - 3_600_000;
+    await store.log?.append({
+      ...{ id: 'batch', rows: [], failures: [], counts: {} },
+      marks: { [counterName('failed', 'acme', 'call:completed', 's')]: at },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: at, at: Date.now(), inFlight: 0 },
+    });
+    const fixOf = async (argv: string[], env = {}) => {
+      const { records } = await run(['status', '--json', ...argv], { env });
+      return (records()[0] as { attention: { fix: string }[] }).attention[0]?.fix;
+    };
+    const given = await fixOf(['--store', `sqlite:${file}`, '--prefix', 'call_webhooks_']);
+    expect(given).toMatch(
+      / run `call-webhooks reconcile --since \S+Z --to URL --store sqlite:\S+calls\.db --prefix call_webhooks_ --tenant acme` with/,
+    );
+    const known = await fixOf([], { CALL_WEBHOOKS_STORE: `sqlite:${file}` });
+    expect(known).toMatch(/ --to URL --tenant acme` with/);
   });
 
   test('shows events together that are slow for the same reason', async () => {

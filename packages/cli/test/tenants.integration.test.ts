@@ -74,7 +74,7 @@ describe('a receiver with tenants', () => {
   });
 
   test('reconcile --dry-run ends with 1 if something was missed, and calls no known event missed', async () => {
-    const { env, missTwo } = await acme();
+    const { env, url, missTwo } = await acme();
     const refused = await ended(DRY_RUN, env);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('This receiver has tenants: acme.');
@@ -90,11 +90,19 @@ describe('a receiver with tenants', () => {
 
     const typo = await ended([...DRY_RUN, '--tenant', 'acne'], env);
     expect(typo.stderr).toContain('no deliveries for tenant acne, only for acme.');
-    const both = await ended(
-      ['reconcile', '--since', '2h', '--tenant', 'acme', '--to', '3000/hook'],
-      env,
-    );
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('for --dry-run') });
+    const to = ['--to', url.replace('/hook', '/hooks/acme')];
+    const sent = await ended(['reconcile', '--since', '2h', ...to], env);
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^warning: This run is not recorded, .*has tenants: acme\./m),
+    });
+    const recorded = await ended(['reconcile', '--since', '2h', '--tenant', 'acme', ...to], env);
+    expect(recorded).toMatchObject({ code: 0, stderr: '' });
+    const nowhere = await ended(['reconcile', '--since', '2h', '--tenant', 'acme', ...to], {
+      ...env,
+      CALL_WEBHOOKS_STORE: '',
+    });
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('for --dry-run') });
   }, 120_000);
 
   test('erase --forget-keys forgets what a duplicate of a handled call is known by, once it has the tenant', async () => {

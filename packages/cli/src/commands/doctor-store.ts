@@ -3,7 +3,7 @@ import { COUNTER_SERIES, counterParts } from '@call-webhooks/core/stores';
 import type { App } from '../app.ts';
 import type { OpenedStore } from '../store/engine.ts';
 import { isStoreGiven, STORE_VARIABLE, withStore } from '../store/open-store.ts';
-import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
+import { plainText, statusOf, type ToldStatus, withFlags } from '../store/status.ts';
 import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
 import { counted, duration } from '../terminal/format.ts';
 import { bad, type Found, ok, skipped, warn } from './diagnosis.ts';
@@ -36,7 +36,7 @@ export function store(app: App, options: DoctorOptions): Promise<Found[]> | Foun
         ? undefined
         : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG });
     if (unknown !== undefined) all.push({ ...warn(unknown, 'Check --tenant.'), check: 'tenant' });
-    return [...all, ...statusChecks(await statusOf(opened, { tenant }))];
+    return [...all, ...statusChecks(withFlags(await statusOf(opened, { tenant }), options))];
   };
   return withStore(app, options, examine, true);
 }

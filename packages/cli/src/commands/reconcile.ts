@@ -14,7 +14,6 @@ import {
   type MissedAt,
   type MissReason,
   missReasonText,
-  saveCovered,
 } from '@call-webhooks/recovery/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -44,6 +43,7 @@ import { counted, dateTime, duration } from '../terminal/format.ts';
 import { showProgress } from '../terminal/prompts.ts';
 import { paragraph } from '../terminal/table.ts';
 import { t } from '../terminal/text.ts';
+import { keepCovered } from './keep-covered.ts';
 
 interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {
   readonly to?: string;
@@ -72,7 +72,10 @@ export function reconcileCommand(app: App, base: Command): Command {
       'the URL of the running receiver; 3000/hook means http://127.0.0.1:3000/hook',
     )
     .option('--dry-run', 'send nothing, and list what was missed; needs --store')
-    .option('--tenant <name>', 'the tenant that these calls belong to, for --dry-run')
+    .option(
+      '--tenant <name>',
+      'the tenant that these calls belong to, for what --store knows of them',
+    )
     .addOption(
       durationOption(
         '--remember-for <duration>',
@@ -110,11 +113,12 @@ If the store's outcome log shows it, a dry run also says why events were missed:
 for example because their rule was paused, or because individual deliveries were
 lost.
 
-If the receiver has tenants, pass --tenant to a dry run. Without --dry-run, the
-URL and the secret decide which tenant the calls belong to.
+If you also name the store with --store, and its --prefix if it has one, the run
+is recorded there, and status no longer asks you to run reconcile for this time.
 
-If you also name the store with --store, status no longer asks you to run
-reconcile for this time.
+If the receiver has tenants, pass --tenant to a dry run, and to a run that is to
+be recorded. Without --dry-run, the URL and the secret decide which tenant the
+calls belong to.
 
 Exit code 1 if an event failed, or if a dry run found missed events.
 ${examples(
@@ -136,10 +140,10 @@ async function run(app: App, options: Options): Promise<number> {
   const { output, signal } = app;
   if (to === undefined && !dryRun)
     throw badInput('No receiver is given.', 'Pass --to URL, or --dry-run to send nothing.');
-  if (options.tenant !== undefined && !dryRun)
+  if (options.tenant !== undefined && !dryRun && !isStoreGiven(app, options))
     throw badInput(
-      '--tenant is only for --dry-run.',
-      'Remove it: the URL of --to and the secret decide which tenant the calls belong to.',
+      '--tenant is only for --dry-run, or to record the run in the store.',
+      'Remove it, or pass --store URL: the URL of --to and the secret decide which tenant the calls belong to.',
     );
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
@@ -180,8 +184,7 @@ async function run(app: App, options: Options): Promise<number> {
         });
     const { reasons, ...result } = found;
     await end(result, reasons);
-    if (target && result.failed === 0 && isStoreGiven(app, options))
-      await keepCovered(app, options, window);
+    if (target) await keepCovered(app, options, window, result);
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
       if (options.until === undefined)
@@ -200,21 +203,6 @@ async function run(app: App, options: Options): Promise<number> {
         'Pass --field-name createdAt=FIELD. To see the fields: npx call-webhooks calls',
       );
     throw error;
-  }
-}
-
-/** Tells the status that this time is done. The events have been sent, whatever becomes of this. */
-async function keepCovered(app: App, options: Options, { since, until }: Window): Promise<void> {
-  const names = ['call:completed', ...(options.recordings ? ['call:recording-available'] : [])];
-  const span = { since: since.getTime(), until: until.getTime() };
-  try {
-    await withStore(app, options, ({ store }) => saveCovered(store, undefined, names, span));
-  } catch (error) {
-    app.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    app.output.warn(
-      `The store could not be told that this time is done, so status may still ask for it: ${why}`,
-    );
   }
 }
 

@@ -5,7 +5,7 @@ import { type App, examples } from '../app.ts';
 import { environmentError, EXIT } from '../errors.ts';
 import { repeatable } from '../input/options.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
-import { plainText, statusOf, type ToldStatus } from '../store/status.ts';
+import { plainText, statusOf, type ToldStatus, withFlags } from '../store/status.ts';
 import { checkTenant, TENANT_FLAG } from '../store/tenants.ts';
 import { dateTime } from '../terminal/format.ts';
 import { type Column, paragraph, table } from '../terminal/table.ts';
@@ -64,7 +64,7 @@ async function run(app: App, options: Options): Promise<number> {
     options,
     async (opened) =>
       [
-        await statusOf(opened, options),
+        withFlags(await statusOf(opened, options), options),
         tenant === undefined
           ? undefined
           : await checkTenant(opened, tenant, { ...TENANT_FLAG, ifWrong: IF_WRONG }),
@@ -113,8 +113,9 @@ function groupLines(group: AttentionGroup, colors: Colors, columns: number): Tex
     .filter((name) => name !== '');
   const what = [kind, ...(names.length > 0 ? [names.join(', ')] : [])].join('  ');
   const when = t`since ${dateTime(new Date(since))}`;
+  const name = urgent ? colors.red(`${what}  urgent`) : colors.yellow(what);
   return [
-    ...paragraph(t`${(urgent ? colors.red : colors.yellow)(what)}  ${colors.dim(when)}`, columns),
+    ...paragraph(t`${name}  ${colors.dim(when)}`, columns),
     ...items.flatMap(({ text }) => paragraph(plainText(text), columns, INDENT)),
     ...paragraph(t`${colors.bold('Fix:')} ${plainText(fix)}`, columns, INDENT),
     t`${' '.repeat(INDENT)}${colors.dim(docs)}`,

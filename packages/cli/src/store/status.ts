@@ -2,6 +2,7 @@ import { status, type Status, statusLine } from '@call-webhooks/recovery';
 import { statusOfTenant } from '@call-webhooks/recovery/internal';
 import { CliError } from '../errors.ts';
 import type { OpenedStore } from './engine.ts';
+import type { StoreOptions } from './open-store.ts';
 
 /** Whose status is wanted, and of which events. */
 export interface StatusQuery {
@@ -48,3 +49,31 @@ export async function statusOf(
 
 /** The texts of a status, without the signs of Markdown. */
 export const plainText = (markdown: string): string => markdown.replaceAll('`', '');
+
+/** A status whose commands have the flags of the store that it was read from, and the tenant of each item. */
+export function withFlags(found: ToldStatus, options: StoreOptions): ToldStatus {
+  const ofStore = flagsOf({ store: shownUrl(options.store), prefix: options.prefix });
+  const marked = (text: string, tenant: string | undefined) =>
+    text.replaceAll(
+      /`call-webhooks reconcile [^`]*/g,
+      (command) => `${command}${ofStore}${flagsOf({ tenant })}`,
+    );
+  return {
+    ...found,
+    attention: found.attention.map((one) => ({ ...one, fix: marked(one.fix, one.tenant) })),
+    notes: found.notes.map((one) => ({ ...one, text: marked(one.text, one.tenant) })),
+  };
+}
+
+const flagsOf = (flags: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(flags)
+    .flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${quoted(value)}`))
+    .join('');
+
+/** As a shell takes it. */
+const quoted = (value: string): string =>
+  /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A URL with a password is not shown. */
+const shownUrl = (store: string | undefined): string | undefined =>
+  store !== undefined && URL.canParse(store) && new URL(store).password !== '' ? 'URL' : store;

@@ -21,16 +21,18 @@ export const coveredName = (tenant: string | undefined): string =>
  * Keeps in the store, for `status`, that a run has run what was missed. A store without cursors has nothing to keep it in.
  * @param eventNames the events that the run has looked for
  * @param window the calls that it has looked at began in this time
+ * @returns whether it is kept
  */
 export async function saveCovered(
   { loadCursor, saveCursor }: Pick<Store, 'loadCursor' | 'saveCursor'>,
   tenant: string | undefined,
   eventNames: Iterable<string>,
   window: Span,
-): Promise<void> {
-  if (!loadCursor || !saveCursor) return;
+): Promise<boolean> {
+  if (!loadCursor || !saveCursor) return false;
   const name = coveredName(tenant);
   await saveCursor(name, withCovered(await loadCursor(name), eventNames, window));
+  return true;
 }
 
 function withCovered(
