@@ -18,6 +18,8 @@ export const badCursors = (cursor: string): string[] => [
   '9'.repeat(5_000),
   `${'9'.repeat(30)}-0`,
   '99999999999999999999-1',
+  // One millisecond after the last time that a Date can have.
+  `${(8.64e15 + 1).toString(36)}.0123456789abcdef01234567`,
   'zzzzzzzzzzz.0123456789abcdef01234567',
   '-zzzzzzzzzzz.0123456789abcdef01234567',
   'k.%00',
