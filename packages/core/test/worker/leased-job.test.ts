@@ -113,17 +113,19 @@ describe('LeasedJobRun', () => {
     }
   });
 
-  it('writes again until the engine takes it, and tells a logger of the job', async () => {
+  it('writes again after 0.25 s, and twice as long each time up to 4 s, and tells a logger of the job', async () => {
     jest.useFakeTimers();
     try {
-      let refused = 0;
-      const complete = () => (++refused < 9 ? Promise.reject(new Error('down')) : some());
+      const writtenAt: number[] = [];
+      const complete = () =>
+        writtenAt.push(Date.now()) < 9 ? Promise.reject(new Error('down')) : some();
       const { run, result, logger } = leased({ complete });
       result.resolve({ status: 'done' });
       const done = run.run(idle());
       await jest.advanceTimersByTimeAsync(60_000);
       await done;
-      expect(refused).toBe(9);
+      const pauses = writtenAt.slice(1).map((at, index) => at - (writtenAt[index] ?? 0));
+      expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000, 4_000]);
       expect(logger.entries.map(({ level }) => level)).toEqual(['warn', 'info']);
       expect(logger.entries[0]?.fields).toMatchObject({ webhookId: 'id-1', attempt: 1 });
     } finally {
