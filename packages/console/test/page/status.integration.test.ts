@@ -72,15 +72,14 @@ describeInChromium('the console for somebody on call', (chromium) => {
   });
 
   test('events that are slow for the same reason are shown together', async () => {
-    const receiver = await start({ ackWithin: 500 });
-    for (const event of [callStarted, callCompleted])
-      for (const callId of ['a', 'b', 'c']) {
-        receiver.tell({ held: true });
-        const delivered = receiver.deliver(event({ callId }));
-        await delay(300);
-        receiver.tell({ held: false });
-        await delivered;
-      }
+    const receiver = await start({ ackWithin: 4_000 });
+    receiver.tell({ held: true });
+    const delivered = [callStarted, callCompleted].flatMap((event) =>
+      ['a', 'b', 'c'].map((callId) => receiver.deliver(event({ callId }))),
+    );
+    await delay(3_000); // more than half of ackWithin, and less than all of it
+    receiver.tell({ held: false });
+    await Promise.all(delivered);
     await receiver.written(6);
     const page = await openConsole(chromium, receiver);
     const status = page.getByRole('region', { name: 'Status' });
