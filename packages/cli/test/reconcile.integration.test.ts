@@ -38,6 +38,11 @@ test('sends the missed events to a receiver in another process, which runs each 
   const other = [...store, '--prefix', 'other_'];
   const elsewhere = await run([...reconcile, '--to', receiver.url, ...other], { env });
   expect(elsewhere.stderr).toMatch(/This run is not recorded, .*--prefix/);
+  // A receiver writes its log a moment after its deliveries.
+  const db = new Database(file);
+  closing.push(() => db.close());
+  const marks = async () => (await sqliteStore(db).log?.marks())?.marks ?? {};
+  await waitFor(async () => Object.keys(await marks()).length > 0);
   const recorded = await run([...reconcile, '--to', receiver.url, ...store], { env });
   expect(recorded).toMatchObject({ code: 0, stderr: '' });
   expect(receiver.runs.slice(5).sort()).toEqual([...after].sort());

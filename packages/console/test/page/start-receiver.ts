@@ -71,6 +71,8 @@ export interface RunningReceiver {
     tenant?: string,
   ): Promise<number>;
   tell(orders: Partial<Orders>): void;
+  /** Waits until so many handlers wait. */
+  holds(handlers: number): Promise<void>;
   /** Waits until the log has the outcomes of so many deliveries, which are written once a second. */
   written(deliveries: number): Promise<void>;
   /** Lets the console think that it is so much later, so that it keeps no answer; milliseconds. */
@@ -182,6 +184,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       ).status;
     },
     tell,
+    holds: (handlers) => waitFor(() => held.length >= handlers),
     async written(deliveries) {
       await waitFor(async () => ((await store.log?.read())?.rows.length ?? 0) >= deliveries);
     },

@@ -72,12 +72,13 @@ describeInChromium('the console for somebody on call', (chromium) => {
   });
 
   test('events that are slow for the same reason are shown together', async () => {
-    const receiver = await start({ ackWithin: 4_000 });
+    const receiver = await start({ ackWithin: 8_000 });
     receiver.tell({ held: true });
     const delivered = [callStarted, callCompleted].flatMap((event) =>
       ['a', 'b', 'c'].map((callId) => receiver.deliver(event({ callId }))),
     );
-    await delay(3_000); // more than half of ackWithin, and less than all of it
+    await receiver.holds(delivered.length);
+    await delay(5_000); // more than half of ackWithin, and less than all of it
     receiver.tell({ held: false });
     await Promise.all(delivered);
     await receiver.written(6);
