@@ -17,8 +17,9 @@ const SEPARATORS = /[ \t\r\n\f\v,]+/;
 /** A signing secret, `whsec_…`, with an id that may be logged. */
 export interface NamedSecret {
   /**
-   * The name of the secret in log lines, health and the console. Keep it when the secret is rotated. It
-   * must not look like a fingerprint (`secret-` and eight hexadecimal digits).
+   * The name of the secret in log lines, health and the console. Keep it when the secret is rotated. If
+   * several secrets have the same id, the fingerprint of each is appended to it. It must not look like a
+   * fingerprint (`secret-` and eight hexadecimal digits).
    */
   readonly id: string;
   /**
@@ -125,10 +126,14 @@ class Prepared {
     return (this.#unnamed ??= this.#named('secret'));
   }
 
-  /** Several secrets under one name are told apart by their fingerprints, which a rotation doesn't change. */
-  async named(name: string): Promise<readonly Key[]> {
+  /**
+   * Several secrets under one name are told apart by their fingerprints, which a rotation doesn't change.
+   * @param isShared whether other secrets have the same name
+   */
+  async named(name: string, isShared: boolean): Promise<readonly Key[]> {
     const [hmac] = this.hmacs;
-    return this.hmacs.length === 1 && hmac ? [{ id: name, hmac }] : this.#named(name);
+    const isOnly = this.hmacs.length === 1 && !isShared;
+    return isOnly && hmac ? [{ id: name, hmac }] : this.#named(name);
   }
 
   async #named(name: string): Promise<readonly Key[]> {
@@ -153,8 +158,14 @@ function checkedSecrets(secret: unknown): CheckedSecrets {
   const list: readonly unknown[] = secret;
   if (list.length === 0)
     throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');
+  const ids = list.filter(isNamed).map(({ id }) => id);
+  const shared = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
   const items = list.map((item, index) =>
-    checkedItem(item, list.length > 1 ? ` at position ${String(index + 1)} of the list` : ''),
+    checkedItem(
+      item,
+      list.length > 1 ? ` at position ${String(index + 1)} of the list` : '',
+      shared,
+    ),
   );
   return async () => {
     const all: Key[] = [];
@@ -163,8 +174,15 @@ function checkedSecrets(secret: unknown): CheckedSecrets {
   };
 }
 
-/** @param where ends "The signing secret …" in messages */
-function checkedItem(item: unknown, where: string): CheckedSecrets {
+/**
+ * @param where ends "The signing secret …" in messages
+ * @param shared the ids that several secrets of the list have
+ */
+function checkedItem(
+  item: unknown,
+  where: string,
+  shared: ReadonlySet<unknown> = new Set(),
+): CheckedSecrets {
   if (!isNamed(item)) {
     const keys = preparedText(item, where);
     return () => keys.unnamed;
@@ -183,7 +201,7 @@ function checkedItem(item: unknown, where: string): CheckedSecrets {
     );
   }
   const keys = preparedText(secret, ` "${redactName(id)}"${where}`);
-  return () => keys.named(id);
+  return () => keys.named(id, shared.has(id));
 }
 
 /** An object with an id or a secret is meant to be a named secret, whatever is missing or wrong. */

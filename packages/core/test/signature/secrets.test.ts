@@ -246,6 +246,22 @@ describe('prepared keys', () => {
     expect(await idsOf(SECRET, SECRET)).toEqual([SECRET_ID]);
   });
 
+  it('with the same id are told apart by their fingerprints', async () => {
+    const two = [
+      { id: 'calls', secret: SECRET },
+      { id: 'recordings', secret: THIRD },
+      { id: 'calls', secret: OTHER },
+    ];
+    const ids = [idOf(SECRET, 'calls'), 'recordings', idOf(OTHER, 'calls')];
+    expect(await idsOf(two, SECRET, THIRD, OTHER)).toEqual(ids);
+    expect(await idsOf(two.slice(1), THIRD, OTHER)).toEqual(['recordings', 'calls']);
+    for (const secret of [two, () => two]) {
+      const receiver = createReceiver({ secret });
+      expect((await receiver.health()).secretIds).toEqual(ids);
+      await receiver.close();
+    }
+  });
+
   it('have no name that the fingerprint of another may be', () => {
     const secret = [SECRET, { id: SECRET_ID, secret: OTHER }];
     const { code, message } = thrown(() => createReceiver({ secret }));
