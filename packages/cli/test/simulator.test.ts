@@ -119,6 +119,26 @@ describe('--field-name', () => {
   });
 });
 
+describe('--timestamps', () => {
+  const HOUR = 3_600; // seconds
+  test.each([
+    ['the wall clock, by default', [], 0],
+    ["the simulator's clock", ['--timestamps', 'clock'], HOUR],
+  ])('signs with the time of %s', async (_name, flags, ahead) => {
+    const to = ['--forward-to', target.url, '--port', '0', '--clock', 'manual', '--json'];
+    const other = start(['simulate', ...to, ...flags]);
+    await other.until('"ready"');
+    const { url } = JSON.parse(other.stdout().split('\n')[0] ?? '') as typeof ready;
+    const given = { env: { CALL_WEBHOOKS_SIMULATOR: url } };
+    await run(['clock', 'advance', '1h'], given);
+    await run(['trigger', 'call:started', '--wait'], given);
+    const signedAt = Number(target.received.at(-1)?.headers['x-service-timestamp']);
+    expect(Math.abs(signedAt - Date.now() / 1_000 - ahead)).toBeLessThan(HOUR / 2);
+    other.stop();
+    await other.code;
+  });
+});
+
 describe('events and resend', () => {
   test('list, show by the beginning of an id, and tail', async () => {
     const tail = start(['events', 'tail', '--json'], { env });

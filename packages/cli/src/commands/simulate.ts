@@ -48,6 +48,12 @@ export function simulateCommand(app: App, base: Command): Command {
         .choices(['real', 'manual'])
         .default('real'),
     )
+    .addOption(
+      new Option(
+        '--timestamps <mode>',
+        "the time in signatures: wall, or clock: that of the simulator's clock, for a receiver that follows it (default: wall)",
+      ).choices(['wall', 'clock']),
+    )
     .option('--seed <text>', 'produce the same ids, secrets, jitter and faults in each run')
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(
@@ -136,6 +142,7 @@ interface StartOptions extends Pick<
   SimulatorOptions,
   | 'port'
   | 'clock'
+  | 'timestamps'
   | 'seed'
   | 'retryEvery'
   | 'maxAttempts'
