@@ -84,10 +84,12 @@ describe('status', () => {
     };
     const given = await fixOf(['--store', `sqlite:${file}`, '--prefix', 'call_webhooks_']);
     expect(given).toMatch(
-      / run `call-webhooks reconcile --since \S+Z --to URL --store sqlite:\S+calls\.db --prefix call_webhooks_ --tenant acme` with/,
+      / run `call-webhooks reconcile --since \S+Z --tenant acme --to URL --store sqlite:\S+calls\.db --prefix call_webhooks_` with/,
     );
     const known = await fixOf([], { CALL_WEBHOOKS_STORE: `sqlite:${file}` });
-    expect(known).toMatch(/ --to URL --tenant acme` with/);
+    expect(known).toMatch(/Z --tenant acme --to URL` with/);
+    const { ask } = await assistant([], { CALL_WEBHOOKS_STORE: `sqlite:${file}` });
+    expect((await ask('status')).text).toContain('Z --tenant acme --to URL with');
   });
 
   test('shows events together that are slow for the same reason', async () => {

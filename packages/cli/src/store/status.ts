@@ -50,18 +50,15 @@ export async function statusOf(
 /** The texts of a status, without the signs of Markdown. */
 export const plainText = (markdown: string): string => markdown.replaceAll('`', '');
 
-/** A status whose commands have the flags of the store that it was read from, and the tenant of each item. */
+/** A status whose commands have the flags of the store that it was read from. */
 export function withFlags(found: ToldStatus, options: StoreOptions): ToldStatus {
-  const ofStore = flagsOf({ store: shownUrl(options.store), prefix: options.prefix });
-  const marked = (text: string, tenant: string | undefined) =>
-    text.replaceAll(
-      /`call-webhooks reconcile [^`]*/g,
-      (command) => `${command}${ofStore}${flagsOf({ tenant })}`,
-    );
+  const flags = flagsOf({ store: shownUrl(options.store), prefix: options.prefix });
+  const marked = (text: string) =>
+    text.replaceAll(/`call-webhooks reconcile [^`]*/g, (command) => command + flags);
   return {
     ...found,
-    attention: found.attention.map((one) => ({ ...one, fix: marked(one.fix, one.tenant) })),
-    notes: found.notes.map((one) => ({ ...one, text: marked(one.text, one.tenant) })),
+    attention: found.attention.map((one) => ({ ...one, fix: marked(one.fix) })),
+    notes: found.notes.map((one) => ({ ...one, text: marked(one.text) })),
   };
 }
 

@@ -60,7 +60,7 @@ function endedQuiet(
       const begun = since + PERIOD_MS;
       const rest = { since: Math.max(begun, reconcilableSince(evidence)), until };
       if (isCovered(covered.get(tenant), 'call:completed', rest)) return [];
-      const missing = { eventName: '', since: begun, until };
+      const missing = { tenant, eventName: '', since: begun, until };
       return [
         {
           ...ofTenant(tenant),

@@ -26,6 +26,8 @@ export const isRunByReconcile = (eventName: string): boolean =>
 
 /** Events that were missed. */
 export interface MissedSince {
+  /** Empty without tenants. */
+  readonly tenant: string;
   /** Empty if it may be any. */
   readonly eventName: string;
   /** When they began to be missed; milliseconds since the epoch. */
@@ -48,7 +50,7 @@ export interface ReconcileAdvice {
  * @returns `undefined` if the store remembers nothing of that time
  */
 export function reconcileAdvice(
-  { since, until, eventName }: MissedSince,
+  { tenant, since, until, eventName }: MissedSince,
   limits: ReconcileLimits,
   at: (time: number) => string,
 ): ReconcileAdvice | undefined {
@@ -64,6 +66,7 @@ export function reconcileAdvice(
       ? [`--remember-for ${String(Math.floor(rememberFor / HOUR_MS))}h`]
       : []),
     ...(eventName === 'call:recording-available' ? ['--recordings'] : []),
+    ...(tenant === '' ? [] : [`--tenant ${shellWord(tenant)}`]),
     '--to URL',
   ];
   return {
@@ -73,6 +76,16 @@ export function reconcileAdvice(
         ? ` Calls that began before ${at(first)} can't be reconciled safely: ${forgets(rememberFor)}`
         : '',
   };
+}
+
+/**
+ * A name as a shell takes it. It stands there unchanged, so that whoever shows the command can mask it;
+ * `NAME` stands for a name that no quotes can hold.
+ */
+function shellWord(name: string): string {
+  if (/^[\w./:@%+=,-]+$/.test(name)) return name;
+  if (!/['`]/.test(name)) return `'${name}'`;
+  return /["$`\\!]/.test(name) ? 'NAME' : `"${name}"`;
 }
 
 /** Why older events cannot be run, as the end of a sentence. */

@@ -87,17 +87,17 @@ const WORDS: {
       fix: 'Look at the dead letters, fix the cause, and redrive them.',
     };
   },
-  'retry-overdue': ({ eventName, count, since, lastAt, most, reconciled }, at, limits) => ({
+  'retry-overdue': ({ tenant, eventName, count, since, lastAt, most, reconciled }, at, limits) => ({
     text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)}${reconciledSince(reconciled, count)} The rule is probably paused, or requests no longer reach the receiver.`,
-    fix: `${most ? 'Fix the cause of the error. Then resume the rule in' : 'Look at the rule in'} ${RULES}${most ? '' : ', and resume it'}. ${reconcileFix({ eventName, since }, at, limits, LATER)} ${RESUMED}`,
+    fix: `${most ? 'Fix the cause of the error. Then resume the rule in' : 'Look at the rule in'} ${RULES}${most ? '' : ', and resume it'}. ${reconcileFix({ tenant, eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
-  'calls-due': ({ eventName, since, count, other, percent, urgent }, at, limits) => ({
+  'calls-due': ({ tenant, eventName, since, count, other, percent, urgent }, at, limits) => ({
     text: `${code(eventName)} has not arrived since ${at(since)}, although ${code(other)} has arrived for ${calls(count)} for which it should have arrived by now. Usually, it arrives for ${String(percent)}% of the calls. The rule ${urgent ? 'is probably' : 'may be'} paused, changed or removed, or requests no longer reach the receiver.`,
-    fix: `Look at the rule in ${RULES}. If it is paused and no delivery had failed, a 404 is the most likely cause, and would pause it again: before you resume it, run ${code('call-webhooks doctor --to URL')} against each process and proxy. ${reconcileFix({ eventName, since }, at, limits, LATER)} ${RESUMED}`,
+    fix: `Look at the rule in ${RULES}. If it is paused and no delivery had failed, a 404 is the most likely cause, and would pause it again: before you resume it, run ${code('call-webhooks doctor --to URL')} against each process and proxy. ${reconcileFix({ tenant, eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
-  'usual-hours': ({ eventName, since, count, isWhole }, at, limits) => ({
+  'usual-hours': ({ tenant, eventName, since, count, isWhole }, at, limits) => ({
     text: `Nothing has arrived since ${at(since)}. In the same hours of last week, ${usualText(count, isWhole)} arrived. On a holiday this is normal.`,
-    fix: `If calls are being made now, run ${code('call-webhooks doctor --to URL')} against each process and proxy, and look at the rules in ${RULES}. Resume those that are paused. ${reconcileFix({ eventName, since }, at, limits, LATER)}`,
+    fix: `If calls are being made now, run ${code('call-webhooks doctor --to URL')} against each process and proxy, and look at the rules in ${RULES}. Resume those that are paused. ${reconcileFix({ tenant, eventName, since }, at, limits, LATER)}`,
   }),
   'rejected-events': ({ count, since, lastAt, outcome, events: missing }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} failed verification since ${at(since)} (${code(outcome)}), the last one at ${at(lastAt, since)}. ${missing.length === 1 ? 'One event has' : 'These events have'} not arrived since: ${missing.map((event) => lastVerified(event, at)).join('; ')}. After the last retry, the service pauses the rule.`,
@@ -132,17 +132,17 @@ const WORDS: {
     }`,
     fix: fixOfRejected(outcome),
   }),
-  'given-up': ({ eventName, count, since, othersAt }, at, limits) => ({
+  'given-up': ({ tenant, eventName, count, since, othersAt }, at, limits) => ({
     text: `${events(count, eventName)} ${count === 1 ? 'has' : 'have'} failed since ${at(since)} and ${count === 1 ? 'has' : 'have'} not been sent again, although others have arrived since, the last one at ${at(othersAt)}.`,
-    fix: reconcileFix({ eventName, since }, at, limits),
+    fix: reconcileFix({ tenant, eventName, since }, at, limits),
   }),
   'silence-ended': (silence, at, limits) => ({
     text: endedSilenceText(silence, at),
     fix: `${reconcileFix(silence, at, limits)}${silence.isSettled ? '' : ` Run it after ${at(silence.settlesAt)}, because reconcile leaves out the last 10 minutes.`}`,
   }),
-  reconciled: ({ eventName, count, at: ranAt, since, until, isDryRun }, at, limits) => ({
+  reconciled: ({ tenant, eventName, count, at: ranAt, since, until, isDryRun }, at, limits) => ({
     text: `The reconcile run at ${at(ranAt)} found ${events(count, eventName)} that never arrived, for calls between ${at(since)} and ${at(until, since)}. The rule may be paused.`,
-    fix: `${isDryRun ? `It was a dry run, so nothing was run. ${reconcileFix({ eventName, since }, at, limits, 'Run reconcile without dryRun, or run')} ` : ''}Look at the rule in the service's web application, under Rules.`,
+    fix: `${isDryRun ? `It was a dry run, so nothing was run. ${reconcileFix({ tenant, eventName, since }, at, limits, 'Run reconcile without dryRun, or run')} ` : ''}Look at the rule in the service's web application, under Rules.`,
   }),
   stuck: ({ count, since }, at) => ({
     text: `${deliveries(count)} ${count === 1 ? 'has' : 'have'} been queued since ${at(since)}, and no job has finished since then. These deliveries were acknowledged, so the service will not send them again.`,

@@ -315,6 +315,27 @@ describe('an event that was given up while others of its name arrive', () => {
   });
 });
 
+describe('the command that runs what was missed', () => {
+  it.each([
+    ['', ''],
+    ['acme', '--tenant acme '],
+    ['Acme Ltd', "--tenant 'Acme Ltd' "],
+    ['$(id)', "--tenant '$(id)' "],
+    ["O'Brien", `--tenant "O'Brien" `],
+    ["'$(id)'", '--tenant NAME '],
+    ['a`b', '--tenant NAME '],
+  ])('names the tenant as a shell takes it: %j', async (tenant, flag) => {
+    const failed = counterName('failed', tenant, COMPLETED, 'secret-1');
+    const store = await storeWith({ marks: { [failed]: NOW - HOUR } });
+    const known = { ...store, rememberFor: DAY };
+    const { attention } = await status({ store: known, timeZone: 'UTC' });
+    expect(attention).toMatchObject([{ kind: 'silent', by: 'retries' }]);
+    expect(attention[0]?.fix).toContain(
+      `run \`call-webhooks reconcile --since 2026-11-02T09:00Z ${flag}--to URL\` with`,
+    );
+  });
+});
+
 describe('events that are not expected', () => {
   it('may stop, but their failures are told', async () => {
     const gone = serviceWith({
