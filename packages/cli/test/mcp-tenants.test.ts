@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createReceiver, sign } from '@call-webhooks/core';
+import { statusView } from '../src/commands/mcp-views.ts';
 import { assistant } from './support/assistant.ts';
 import { logger, setup } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
@@ -50,6 +51,15 @@ describe('with tenants, the tools of an assistant', () => {
     for (const tenant of TENANTS) await ask('call', { callId: 'call-1', tenant });
     expect(shown.sort()).toEqual(['acme', 'globex', '•••']);
     expect(answers.join('\n')).not.toMatch(/ignore.?all|previous/i);
+  });
+
+  test('show no such name in a note of the status', () => {
+    const of = (tenant: string) => ({ tenant, text: `Nothing of ${tenant} arrived on Sunday.` });
+    const { notes } = statusView({
+      ...{ at: 0, attention: [], events: [], undecided: [], line: '', unknown: undefined },
+      notes: [of('acme'), of(TEXT)],
+    });
+    expect(notes).toEqual([of('acme'), of('•••')]);
   });
 
   test('show the key of an event, unless it or its tenant may be a text', async () => {

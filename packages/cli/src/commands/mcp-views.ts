@@ -91,7 +91,11 @@ export async function deadLettersView(
  * may be texts are masked there, too.
  */
 export function statusView({ at, attention, events, notes, line, unknown }: ToldStatus) {
-  const named = [...attention, ...events];
+  const named: { eventName?: string | undefined; tenant?: string | undefined }[] = [
+    ...attention,
+    ...events,
+    ...notes,
+  ];
   const names = [
     ...named.flatMap(({ eventName }) => (eventName === undefined ? [] : [[eventName, shownName]])),
     ...named.flatMap(({ tenant }) => (tenant === undefined ? [] : [[tenant, shownId]])),
@@ -114,7 +118,7 @@ export function statusView({ at, attention, events, notes, line, unknown }: Told
       ...{ ...masks(one), state, why: why && told(why) },
       arrivedAt: arrivedAt === undefined ? undefined : new Date(arrivedAt),
     })),
-    notes: notes.map((note) => ({ ...note, text: told(note.text) })),
+    notes: notes.map((note) => ({ ...masks(note), text: told(note.text) })),
   };
 }
 
