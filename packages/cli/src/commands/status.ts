@@ -108,7 +108,10 @@ function groupLines(group: AttentionGroup, colors: Colors, columns: number): Tex
   const { kind, urgent, since, items, fix, docs } = group;
   const isOne = items.length === 1;
   const names = items
-    .map(({ tenant, eventName }) => [eventName, tenant].filter((name) => name !== undefined))
+    .map(({ tenant, eventName }) => [
+      ...(eventName === undefined ? [] : [shownEvent(eventName)]),
+      ...(tenant === undefined ? [] : [tenant]),
+    ])
     .map((parts) => parts.join(isOne ? '  ' : ' of '))
     .filter((name) => name !== '');
   const what = [kind, ...(names.length > 0 ? [names.join(', ')] : [])].join('  ');
@@ -122,6 +125,9 @@ function groupLines(group: AttentionGroup, colors: Colors, columns: number): Tex
   ];
 }
 
+/** The log has an empty name for payloads of the user's own that name no event. */
+const shownEvent = (eventName: string) => (eventName === '' ? 'a custom payload' : eventName);
+
 function eventLines(events: readonly EventStatus[], colors: Colors, columns: number): Text[] {
   const hasTenants = events.some(({ tenant }) => tenant !== undefined);
   const head: Column[] = [
@@ -131,7 +137,7 @@ function eventLines(events: readonly EventStatus[], colors: Colors, columns: num
     { title: 'last arrived' },
   ];
   const rows = events.map(({ eventName, tenant = '', state, arrivedAt }): Printable[] => [
-    eventName,
+    shownEvent(eventName),
     ...(hasTenants ? [tenant] : []),
     state === 'attention' ? colors.yellow(state) : state,
     arrivedAt === undefined ? 'never' : dateTime(new Date(arrivedAt)),
@@ -140,7 +146,7 @@ function eventLines(events: readonly EventStatus[], colors: Colors, columns: num
     why === undefined
       ? []
       : paragraph(
-          t`${eventName}${tenant === undefined ? '' : ` of ${tenant}`}: ${plainText(why)}`,
+          t`${shownEvent(eventName)}${tenant === undefined ? '' : ` of ${tenant}`}: ${plainText(why)}`,
           columns,
         ),
   );

@@ -82,7 +82,12 @@ const Events = ({ events }: { readonly events: readonly EventShown[] }) => (
       rows={events}
       keyOf={({ tenant, eventName }) => [tenant, eventName].join()}
       columns={[
-        { name: 'Event', cell: ({ eventName }) => <span class="event-name">{eventName}</span> },
+        {
+          name: 'Event',
+          cell: ({ eventName }) => (
+            <span class="event-name">{eventName || 'a custom payload'}</span>
+          ),
+        },
         ...(events.some(({ tenant }) => tenant !== undefined)
           ? [{ name: 'Tenant', cell: ({ tenant }: EventShown) => tenant ?? <None /> }]
           : []),

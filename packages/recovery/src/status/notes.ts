@@ -8,7 +8,7 @@ import { reconcilableSince } from './reconcile-advice.ts';
 import { usualCalls, type Histories } from './silent.ts';
 import type { StatusNote } from './types.ts';
 import type { ShowTime } from './times.ts';
-import { code, endedSilenceText, inWords, reconcileFix, usualText } from './words.ts';
+import { endedSilenceText, inWords, named, reconcileFix, usualText } from './words.ts';
 
 /** What notes tell of. */
 interface Told {
@@ -80,7 +80,7 @@ function ignoredEvents({ minutes }: Evidence): readonly StatusNote[] {
   );
   return [...groupedBy(counts, ({ eventName }) => eventName)].map(([eventName, all]) => {
     const count = all.reduce((sum, one) => sum + one.count, 0);
-    const text = `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${code(eventName)} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`;
+    const text = `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${named(eventName)} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`;
     return { text };
   });
 }

@@ -2,7 +2,7 @@ import { type AttentionGroup, groupedAttention } from './attention-groups.ts';
 import { THRESHOLDS } from './thresholds.ts';
 import { shownTime } from './times.ts';
 import type { Attention, EventStatus, Status } from './types.ts';
-import { code } from './words.ts';
+import { named } from './words.ts';
 
 /**
  * A status in one line, as the console and the command line show it: "All 3 events are arriving.", "Quiet
@@ -59,7 +59,7 @@ function arrivals({ at: now, undecided, events, timeZone }: Status): string {
 }
 
 const nameOf = ({ tenant, eventName }: Pick<EventStatus, 'tenant' | 'eventName'>) =>
-  code(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
+  named(eventName) + (tenant === undefined ? '' : ` of ${tenant}`);
 
 function lastOf({ arrivedAt, state }: EventStatus, at: (time: number) => string): string {
   if (arrivedAt === undefined) return 'has never arrived';

@@ -88,7 +88,7 @@ const WORDS: {
     };
   },
   'retry-overdue': ({ tenant, eventName, count, since, lastAt, most, reconciled }, at, limits) => ({
-    text: `${code(eventName)} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)}${reconciledSince(reconciled, count)} The rule is probably paused, or requests no longer reach the receiver.`,
+    text: `${startOf(named(eventName))} has stopped arriving: its last delivery failed at ${at(lastAt)}, and the retry has not arrived.${count > 1 ? ` ${events(count)} have failed since ${at(since)} and have not been acknowledged.` : ''}${mostly(most)}${reconciledSince(reconciled, count)} The rule is probably paused, or requests no longer reach the receiver.`,
     fix: `${most ? 'Fix the cause of the error. Then resume the rule in' : 'Look at the rule in'} ${RULES}${most ? '' : ', and resume it'}. ${reconcileFix({ tenant, eventName, since }, at, limits, LATER)} ${RESUMED}`,
   }),
   'calls-due': ({ tenant, eventName, since, count, other, percent, urgent }, at, limits) => ({
@@ -149,7 +149,7 @@ const WORDS: {
     fix: 'Check that a worker is running, and restart one that hangs. If your workers have the probe of the docs, `curl -i http://WORKER:3001/ready` returns 503 while a worker cannot run jobs.',
   }),
   slow: ({ eventName, count, of, since, ackWithin, version, p95 }, at) => ({
-    text: `${String(count)} of ${deliveries(of)} of ${code(eventName)} since ${at(since)} took longer than ${shownDuration(ackWithin / 2)}, which is half of \`ackWithin\`.${
+    text: `${String(count)} of ${deliveries(of)} of ${named(eventName)} since ${at(since)} took longer than ${shownDuration(ackWithin / 2)}, which is half of \`ackWithin\`.${
       version
         ? ` Version ${code(version.name)} of your app, whose process started at ${at(version.startedAt)}, handled the first of them.`
         : ''
@@ -171,7 +171,7 @@ export function endedSilenceText(
   { tenant, eventName, since, until, count, most, other }: EndedSilence,
   at: ShowTime,
 ): string {
-  const name = code(eventName) + (tenant === '' ? '' : ` of ${tenant}`);
+  const name = startOf(named(eventName)) + (tenant === '' ? '' : ` of ${tenant}`);
   const evidence =
     other === undefined
       ? `after ${events(count)} had failed and ${count === 1 ? 'was' : 'were'} not sent again.${mostly(most)}`
@@ -220,7 +220,7 @@ function slowerOf({ handler = 0, store = 0 }: Of<'slow'>['p95']): string {
 }
 
 const lastVerified = ({ eventName, arrivedAt, secretId }: SeenEvent, at: ShowTime): string =>
-  `${code(eventName)}, last verified ${secretId === '' ? '' : `with the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
+  `${named(eventName)}, last verified ${secretId === '' ? '' : `with the secret ${code(secretId)} `}at ${at(arrivedAt)}`;
 
 function fixOfRejected(outcome: Of<'rejected-events'>['outcome']): string {
   if (outcome !== 'signature-mismatch') return OUTCOMES[outcome].fix;
@@ -277,10 +277,20 @@ export function undecidedInWords(
 /** A name in Markdown. */
 export const code = (name: string): string => `\`${name.replaceAll('`', "'")}\``;
 
+/** An event. The outcome log has an empty name for payloads of the user's own that name no event. */
+export const named = (eventName: string): string =>
+  eventName === '' ? 'a custom payload' : code(eventName);
+
+/** The same at the start of a sentence. */
+const startOf = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 const numbered = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 export const calls = (count: number) => numbered(count, 'call');
 const deliveries = (count: number) => numbered(count, 'delivery', 'deliveries');
 const times = (count: number) => numbered(count, 'time');
 const events = (count: number, eventName?: string) =>
-  numbered(count, eventName === undefined ? 'event' : `${code(eventName)} event`);
+  numbered(
+    count,
+    eventName === undefined || eventName === '' ? 'event' : `${code(eventName)} event`,
+  );

@@ -72,5 +72,8 @@ describe('the line of a status in which nothing needs attention', () => {
       'No event is overdue; `call:completed` arrived last at 13:44 UTC; `lead` arrived last at 09:00 UTC.',
     );
     expect(lineOf([now])).toBe('`call:started` is arriving.');
+    expect(lineOf([now, arrived('', 16)])).toBe(
+      'No event is overdue; a custom payload arrived last at 13:44 UTC.',
+    );
   });
 });
