@@ -33,3 +33,15 @@ it('nor of a large number that is not part of the key', async () => {
   expect(await send(bytes('{"id":"9007199254740993","n":12345678901234567890}'))).toBe('handled');
   expect(lines).toEqual([]);
 });
+
+// An id is usually near the beginning of a body.
+it.each([
+  [999, 1],
+  [1_000, 0],
+])('behind %d other large numbers of a body, an id gets %d warnings', async (others, warnings) => {
+  const key = (body: unknown) => String((body as { id: unknown }).id);
+  const { send, lines } = createTestReceiver({ custom: { ...custom, key } });
+  const rest = Array<string>(others).fill('8888888888888888888').join();
+  expect(await send(bytes(`{"rest":[${rest}],"id":9007199254740993}`))).toBe('handled');
+  expect(lines).toHaveLength(warnings);
+});

@@ -146,6 +146,18 @@ describe('the paths of issues', () => {
     expect(await pathsOf(schema, { before: null, customer: {} })).toEqual(['customer.age']);
   });
 
+  it.each([
+    [4_900, 'age'],
+    [5_100, '[key]'],
+  ])('of a field behind %d other parts of a schema are %s', async (parts, shown) => {
+    const issue = { message: 'x', path: ['age'] };
+    const schema = {
+      ...{ parts: Array.from({ length: parts }, () => ({})), last: { shape: { age: {} } } },
+      '~standard': { version: 1, vendor: 'zod', validate: () => ({ issues: [issue] }) },
+    } as StandardSchema;
+    expect(await pathsOf(schema, { age: 1 })).toEqual([shown]);
+  });
+
   it('show an index of up to 9,999, and no higher number, as it may be an id', async () => {
     const issues = [9_999, 10_000].map((index) => ({ message: 'x', path: [index] }));
     expect(await pathsOf(foreign(...issues), [])).toEqual(['9999', '[key]']);

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { IncomingMessage } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
+import { readRawBody } from '../../src/node.ts';
 import { serve, setup, stopServers } from '../node-support.ts';
 
 afterEach(stopServers);
@@ -31,4 +33,17 @@ it('responds to pipelined requests as fast as they are read', async () => {
   expect(answers).toBe(REQUESTS);
   // What Node reads in one piece, 64 KB, is parsed before anything can be answered: 1,300 of these.
   expect(most).toBeLessThan(3_000);
+});
+
+it('bodies that end at once wait for the other sockets, 100 of them at most', async () => {
+  let done = 0;
+  const all = Array.from({ length: 103 }, async () => {
+    const req = new IncomingMessage(new Socket());
+    for (const chunk of ['x', null]) req.push(chunk);
+    await readRawBody(req, { bodyLimit: 10, bodyTimeout: 1_000 });
+    done += 1;
+  });
+  const doneBefore = await new Promise((resolve) => setImmediate(() => resolve(done)));
+  await Promise.all(all);
+  expect([doneBefore, done]).toEqual([3, 103]);
 });

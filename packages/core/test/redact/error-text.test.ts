@@ -253,6 +253,21 @@ describe('the details of an error', () => {
   });
 
   describe('the frames of an error', () => {
+    it.each([
+      [1_600, 10],
+      [1_601, 9],
+      [16_000, 1],
+      [16_002, 0],
+    ])('of %d characters each are %d, which are 16,000 at most', (length, kept) => {
+      const ends = ['    at save (/app/', '.js:4:2)'];
+      const frame = `\n${ends.join('x'.repeat(length - 1 - ends.join('').length))}`;
+      const frames = Array<string>(12).fill(frame).join('');
+      const told = copiedFrames(
+        redactedCopy(withStack('no', `Error: no${frames}`), (text) => text),
+      );
+      expect(told.split('\n').filter((line) => line !== '')).toHaveLength(kept);
+    });
+
     it('are those of its stack, one on each line', () => {
       const frames = ['    at save (/app/crm.js:4:2)', '    at async /app/calls.js:12:7'];
       expect(copiedFrames(read(withStack('no', 'Error: no', ...frames)))).toBe(frames.join('\n'));
