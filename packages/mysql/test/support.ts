@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mariadbProgram } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
-import { mysqlDeadLetters, mysqlStore, type MysqlPool } from '../src/index.ts';
+import { mysqlDeadLetters, mysqlStore, type MysqlPool, type MysqlStore } from '../src/index.ts';
 
 /** A server that exists already, such as MySQL 8 in a container, instead of a MariaDB of the tests' own. */
 export const GIVEN_URL = process.env['MYSQL_URL'];
@@ -50,6 +50,9 @@ export const refusingRows = (admin: Pool, prefix: string, ...tables: string[]) =
     ]),
   );
 
+/** Stores whose sweep may still be running. */
+export const openedStores: Pick<MysqlStore, 'close'>[] = [];
+
 /** A store for the contract tests. The server's clock can't be moved, so the times in the rows are. */
 export async function openTestStore(
   admin: Pool,
@@ -58,6 +61,7 @@ export async function openTestStore(
 ) {
   const prefix = freshPrefix();
   const store = mysqlStore(pool, { prefix });
+  openedStores.push(store);
   await store.migrate();
   return {
     store,

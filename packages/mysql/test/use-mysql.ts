@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { startMysql } from '@call-webhooks/contract-tests';
 import type { Pool } from 'mysql2/promise';
-import { GIVEN_URL, openPool } from './support.ts';
+import { GIVEN_URL, openedStores, openPool } from './support.ts';
 
 /** A server, and a pool of its administrator without limits that a busy machine could reach. */
 export interface MysqlUnderTest {
@@ -22,6 +22,7 @@ export function useMysql(): MysqlUnderTest {
     test.pool = openPool(test.url, { connectionLimit: 20, connectTimeout: 20_000 });
   }, 30_000);
   afterAll(async () => {
+    for (const store of openedStores.splice(0)) await store.close(); // waits for sweeps
     await test.pool.end();
     await remove();
   });
