@@ -9,6 +9,10 @@ import { fileURLToPath } from 'node:url';
 const OF_ANOTHER_FOLDER =
   /^npm_config_(?:(?:local_)?prefix|workspace.*|include_workspace_root|engine_strict)$/i;
 
+/** The environment in which npm works in another folder than that of the script that it runs. */
+export const environment = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_ANOTHER_FOLDER.test(name)));
+
 /**
  * Installs them if they are missing or the lock file is newer, and says so.
  * @throws Error when npm fails
@@ -20,9 +24,7 @@ export function install(folder, options = []) {
   console.error(`Installing the packages of ${folder}`);
   const { status } = spawnSync('npm', ['ci', '--ignore-scripts', ...options], {
     cwd: folder,
-    env: Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !OF_ANOTHER_FOLDER.test(name)),
-    ),
+    env: environment(),
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   });

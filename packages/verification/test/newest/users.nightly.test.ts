@@ -9,7 +9,7 @@ import { newestNode, pack } from '@call-webhooks/contract-tests';
 
 // What our packages are used with, in its newest major versions, on Node 24. The hosts of
 // packages/verification/test/hosts, packages/next and packages/adapters have tests of their own, and
-// `npm run test:node` runs the queue on the newest pg-boss.
+// `npm run test:newest` runs the tests of adapters and stores with the newest frameworks and clients.
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const folders: string[] = [];
