@@ -241,20 +241,43 @@ describe('doctor', () => {
   });
 
   test.each([
-    ['20.19.0', '2026-04-29', 'ok', 'receives security fixes until 2026-04-30'],
-    [
-      '20.19.0',
-      '2026-04-30',
-      'warn',
-      'work with Node 20.19.0, but Node 20 has received no security fixes since',
-    ],
-    ['24.1.0', '2027-01-01', 'ok', 'receives security fixes until 2028-04-30'],
-    ['20.18.3', '2026-01-01', 'bad', 'is too old: these packages need 20.19 or later'],
-    ['25.0.0', '2026-01-01', 'warn', 'is not a long-term support release'],
-  ])('knows when Node %s ends, on %s', (version, day, result, text) => {
-    expect(nodeVersion(version, Date.parse(day))).toMatchObject({
-      result,
-      text: expect.stringContaining(text) as unknown,
+    ['20.19.0', '2026-04-30'],
+    ['22.0.0', '2027-04-30'],
+    ['24.1.0', '2028-04-30'],
+    ['26.5.0', '2029-04-30'],
+  ])('says of Node %s that its security fixes end at %s', (version, end) => {
+    const at = Date.parse(end);
+    expect(nodeVersion(version, at - 1)).toEqual({
+      ...{ result: 'ok', fix: undefined },
+      text: `Node ${version}, which receives security fixes until ${end}.`,
+    });
+    const [major = ''] = version.split('.');
+    expect(nodeVersion(version, at)).toEqual({
+      ...{ result: 'warn', fix: UPDATE },
+      text: `These packages work with Node ${version}, but Node ${major} has received no security fixes since ${end}.`,
     });
   });
+
+  test.each(['20.18.3', '20.9.0', '18.20.4', '8.19.0'])(
+    'says that Node %s is too old',
+    (version) => {
+      expect(nodeVersion(version, 0)).toEqual({
+        ...{ result: 'bad', fix: UPDATE },
+        text: `Node ${version} is too old: these packages need 20.19 or later.`,
+      });
+    },
+  );
+
+  test.each(['21.7.3', '23.1.0', '25.0.0', '27.0.0'])(
+    'says that Node %s is no long-term support release',
+    (version) => {
+      const [major = ''] = version.split('.');
+      expect(nodeVersion(version, 0)).toEqual({
+        ...{ result: 'warn', fix: UPDATE },
+        text: `These packages work with Node ${version}, but Node ${major} is not a long-term support release.`,
+      });
+    },
+  );
 });
+
+const UPDATE = 'Update to Node 24 or 26.';
