@@ -54,7 +54,7 @@ describe('what simulate prints when it is ready', () => {
     expect(secrets).toEqual(
       ACTIONS.map(([trigger, receiver]) => ({
         ...{ ruleId: id, rule: NAMES[trigger], trigger, actionId: id, url: receiver },
-        secret: expect.stringMatching(/^whsec_[A-Za-z\d+/]{32}$/) as unknown,
+        secret: expect.stringMatching(/^whsec_[A-Za-z\d+/]{32}$/),
       })),
     );
     expect(new Set(secrets.flatMap((one) => [one.ruleId, one.actionId, one.secret])).size).toBe(15);

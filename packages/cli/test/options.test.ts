@@ -159,7 +159,8 @@ test('every command takes these arguments and options, with these choices and de
 const parse = (name: string, flag: string, given: string): unknown => {
   const { options = [] } = COMMANDS.get(name) ?? {};
   const option = options.find(({ long }) => long === flag);
-  return option?.parseArg?.(given, undefined);
+  const read = option?.parseArg as ((given: string, before?: unknown) => unknown) | undefined;
+  return read?.(given);
 };
 
 const MOST = Number.MAX_SAFE_INTEGER;

@@ -30,7 +30,7 @@ async function toldAt(clock: FastClock, down: (store: Store) => Partial<Store>) 
         recording: () => Promise.reject(new Error('not asked for')),
       },
     },
-    receiver: { deliver: () => Promise.reject(new Error('not asked for')) } as never,
+    receiver: { deliver: () => Promise.reject(new Error('not asked for')) },
     ...{ clock, logger, store: { ...store, ...down(store) } },
     since: new Date(clock.now() - 3_600_000),
   });
