@@ -181,7 +181,7 @@ describe('a batch that failed', () => {
 
 describe('while Postgres is slow', () => {
   /** A store whose claims are answered by hand. */
-  function slow() {
+  function slow(more: object = {}, isFunction = false) {
     const answers: (() => void)[] = [];
     const { client, calls } = recordingClient(async (text, values) => {
       if (!text.includes("'status'")) return admitting(text, values);
@@ -191,7 +191,8 @@ describe('while Postgres is slow', () => {
       return admitting(text, values);
     });
     const asked = () => calls.filter(({ text }) => text.includes("'status'"));
-    return { store: postgresStore(client), asked, answers };
+    const like = isFunction ? () => undefined : {};
+    return { store: postgresStore(Object.assign(like, client, more)), asked, answers };
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   let now = 0;
@@ -208,6 +209,40 @@ describe('while Postgres is slow', () => {
     }
     return { ...opened, first };
   }
+
+  // The other connections are for those who end and extend leases, and for the user.
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [4, 2],
+    [9, 5],
+    [10, 5],
+    ['an unknown number of', 5],
+  ])('claims use half of a pool of %s connections, rounded up: %d', async (max, expected) => {
+    const { store, asked, answers } = slow(typeof max === 'number' ? { options: { max } } : {});
+    // Each is of a group: it shares no statement.
+    const ends = Array.from({ length: 12 }, (_, at) =>
+      store.admit(claim(at, { group: `group-${String(at)}`, within: 60_000 })),
+    );
+    for (let done = 0; done < ends.length; done++) {
+      for (let turns = 0; turns < 20; turns++) await turn();
+      expect(asked()).toHaveLength(Math.min(ends.length, done + expected));
+      answers[done]!();
+      await ends[done];
+    }
+  });
+
+  it('claims over HTTP, where connections have no number, wait for no other', async () => {
+    const { store, asked, answers } = slow({}, true);
+    const ends = Array.from({ length: 70 }, (_, at) =>
+      store.admit(claim(at, { group: `group-${String(at)}`, within: 60_000 })),
+    );
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(asked()).toHaveLength(70);
+    for (const answered of answers) answered();
+    await Promise.all(ends);
+  });
 
   it('claims wait for those before them, and then go together', async () => {
     const { store, asked, answers } = await busy(60_000);

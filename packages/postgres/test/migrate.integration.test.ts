@@ -7,13 +7,70 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeWithProgram, freePort, waitFor } from '@call-webhooks/contract-tests';
 import pg from 'pg';
 import postgres from 'postgres';
-import { migrationSql, postgresStore } from '../src/index.ts';
+import { migrationSql, postgresDeadLetters, postgresStore } from '../src/index.ts';
 import { freshSchema, openPool, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** How many machines migrate at once, and how often. */
 const MACHINES = 8;
 const ROUNDS = 6;
+
+/** The columns of each table, and its indexes. A column with a C is sorted by its bytes. */
+const TABLES = {
+  cursors: ['name text C NOT NULL, cursor text NOT NULL', 'UNIQUE INDEX cursors_pkey (name)'],
+  dead_letters: [
+    'id text C NOT NULL, failed_at timestamp with time zone NOT NULL, reason text NOT NULL, event_name text NOT NULL, tenant text NOT NULL, letter text NOT NULL, body text NOT NULL, failures text[] NOT NULL, token text, claimed_until timestamp with time zone',
+    'UNIQUE INDEX dead_letters_pkey (id)',
+    'INDEX dead_letters_failed_at (failed_at, id)',
+  ],
+  events: [
+    'key text C NOT NULL, token text NOT NULL, attempt integer NOT NULL, done boolean NOT NULL DEFAULT false, dead_lettered boolean NOT NULL DEFAULT false, lease_until timestamp with time zone NOT NULL, keep_until timestamp with time zone NOT NULL',
+    'UNIQUE INDEX events_pkey (key)',
+    'INDEX events_keep_until (keep_until)',
+    'fillfactor=80',
+  ],
+  groups: [
+    'id text C NOT NULL, key text C NOT NULL, keep_until timestamp with time zone NOT NULL',
+    'UNIQUE INDEX groups_pkey (id)',
+    'INDEX groups_keep_until (keep_until)',
+  ],
+  log_batches: [
+    'id text C NOT NULL, taken_at bigint NOT NULL',
+    'UNIQUE INDEX log_batches_pkey (id)',
+    'INDEX log_batches_taken_at (taken_at)',
+  ],
+  log_counts: [
+    'series text C NOT NULL, at bigint NOT NULL, name text C NOT NULL, count bigint NOT NULL',
+    'UNIQUE INDEX log_counts_pkey (series, at, name)',
+    'fillfactor=80',
+  ],
+  log_marks: [
+    'name text C NOT NULL, at bigint NOT NULL',
+    'UNIQUE INDEX log_marks_pkey (name)',
+    'fillfactor=80',
+  ],
+  log_position: [
+    'is_only boolean NOT NULL, n bigint NOT NULL, others bigint NOT NULL, failures bigint NOT NULL',
+    'UNIQUE INDEX log_position_pkey (is_only)',
+    'fillfactor=80',
+  ],
+  log_processes: [
+    'id text C NOT NULL, process text NOT NULL, seen_at bigint NOT NULL',
+    'UNIQUE INDEX log_processes_pkey (id)',
+    'fillfactor=80',
+  ],
+  log_rows: [
+    'n bigint NOT NULL, failures boolean NOT NULL, earlier bigint NOT NULL, count bigint NOT NULL, taken_at bigint NOT NULL, first_at bigint NOT NULL, last_at bigint NOT NULL, ahead bigint NOT NULL, rows text NOT NULL',
+    'UNIQUE INDEX log_rows_pkey (n, failures)',
+    'INDEX log_rows_earlier (failures, earlier)',
+  ],
+  schema_version: ['version integer NOT NULL, id text NOT NULL'],
+  webhook_ids: [
+    'id text C NOT NULL, token text NOT NULL, keep_until timestamp with time zone NOT NULL',
+    'UNIQUE INDEX webhook_ids_pkey (id)',
+    'INDEX webhook_ids_keep_until (keep_until)',
+  ],
+};
 
 withPostgres('migrate() by several machines at once', () => {
   const test = usePostgres();
@@ -157,6 +214,48 @@ default_pool_size = 4
       expect(await store.migrate()).toEqual({ from: 0, to: 1 });
       expect(await store.migrate()).toEqual({ from: 1, to: 1 });
     });
+
+    it.each(['webhook_ids', 'events', 'groups', 'cursors', 'dead_letters', 'schema_version'])(
+      'makes the table %s again if it was dropped',
+      async (table) => {
+        const schema = freshSchema();
+        const store = postgresStore(test.pool, { schema });
+        await store.migrate();
+        const made = await tablesIn(schema);
+        await test.pool.query(`DROP TABLE ${schema}.${table}`);
+        const from = table === 'schema_version' ? 0 : 1;
+        expect(await store.migrate()).toEqual({ from, to: 1 });
+        expect(await tablesIn(schema)).toEqual(made);
+      },
+    );
+  });
+
+  /** Each table of a schema, as in `TABLES`. */
+  async function tablesIn(schema: string): Promise<Record<string, string[]>> {
+    const { rows } = await test.pool.query<{ table: string; found: string[] }>(
+      `SELECT relname AS table, (
+         SELECT string_agg(concat(attname, ' ', format_type(atttypid, atttypmod), CASE collname WHEN 'C' THEN ' C' END,
+           CASE WHEN attnotnull THEN ' NOT NULL' END, ' DEFAULT ' || pg_get_expr(adbin, adrelid)), ', ' ORDER BY attnum)
+         FROM pg_attribute LEFT JOIN pg_collation ON pg_collation.oid = attcollation
+           LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+         WHERE attrelid = pg_class.oid AND attnum > 0
+       ) || array(
+         SELECT replace(regexp_replace(pg_get_indexdef(indexrelid), ' ON .* USING btree', ''), 'CREATE ', '')
+         FROM pg_index WHERE indrelid = pg_class.oid ORDER BY NOT indisprimary
+       ) || reloptions AS found
+       FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r' ORDER BY relname`,
+      [schema],
+    );
+    return Object.fromEntries(rows.map(({ table, found }) => [table, found]));
+  }
+
+  it('makes the same tables, columns and indexes as the statement for files of migrations', async () => {
+    const [migrated, byHand] = [freshSchema(), freshSchema()];
+    await postgresDeadLetters(test.pool, { schema: migrated }).migrate();
+    await test.pool.query(migrationSql({ schema: byHand }));
+    const made = await tablesIn(migrated);
+    expect(await tablesIn(byHand)).toEqual(made);
+    expect(made).toEqual(TABLES);
   });
 });
 
