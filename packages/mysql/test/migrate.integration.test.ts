@@ -7,6 +7,69 @@ import { useMysql } from './use-mysql.ts';
 const MACHINES = 8;
 const ROUNDS = 3;
 
+/** The columns of each table, and its keys. */
+const TABLES = {
+  cursors: ['name varbinary(1024) NOT NULL, position longblob NOT NULL', 'PRIMARY (name)'],
+  dead_letters: [
+    'id varbinary(1024) NOT NULL, failed_at bigint NOT NULL, reason varbinary(64) NOT NULL, event_name varbinary(1024) NOT NULL, tenant varbinary(1024) NOT NULL, letter longblob NOT NULL, failures longblob NOT NULL, body longblob NOT NULL, token varbinary(255), claimed_until bigint',
+    'PRIMARY (id)',
+    'failed_at (failed_at, id)',
+  ],
+  event_groups: [
+    'id varbinary(1024) NOT NULL, event_key varbinary(1024) NOT NULL, keep_until bigint NOT NULL',
+    'PRIMARY (id)',
+    'keep_until (keep_until)',
+  ],
+  events: [
+    "event_key varbinary(1024) NOT NULL, token varbinary(255) NOT NULL, attempt int NOT NULL, state enum('open','done','dead-lettered') NOT NULL, lease_until bigint NOT NULL, keep_until bigint NOT NULL",
+    'PRIMARY (event_key)',
+    'keep_until (keep_until)',
+  ],
+  log_batches: [
+    'id varbinary(1024) NOT NULL, taken_at bigint NOT NULL',
+    'PRIMARY (id)',
+    'taken_at (taken_at)',
+  ],
+  log_counts: [
+    'series varchar(16) NOT NULL, period_number bigint NOT NULL, name varbinary(2048) NOT NULL, amount bigint NOT NULL',
+    'PRIMARY (series, period_number, name)',
+  ],
+  log_marks: [
+    'name varbinary(2048) NOT NULL, marked_at bigint NOT NULL',
+    'PRIMARY (name)',
+    'marked_at (marked_at)',
+  ],
+  log_position: [
+    'only_row tinyint NOT NULL, n bigint NOT NULL, others bigint NOT NULL, failures bigint NOT NULL',
+    'PRIMARY (only_row)',
+  ],
+  log_processes: [
+    'id varbinary(1024) NOT NULL, process longblob NOT NULL, seen_at bigint NOT NULL',
+    'PRIMARY (id)',
+    'seen_at (seen_at)',
+  ],
+  log_rows: [
+    'n bigint NOT NULL, failures tinyint NOT NULL, earlier bigint NOT NULL, amount int NOT NULL, taken_at bigint NOT NULL, first_at bigint NOT NULL, last_at bigint NOT NULL, ahead bigint NOT NULL, outcomes longblob NOT NULL',
+    'PRIMARY (n, failures)',
+    'earlier (failures, earlier)',
+    'taken_at (taken_at)',
+  ],
+  schema_version: [
+    'only_row tinyint NOT NULL, version int NOT NULL, id varchar(36) NOT NULL',
+    'PRIMARY (only_row)',
+  ],
+  webhook_ids: [
+    'id varbinary(1024) NOT NULL, token varbinary(255) NOT NULL, keep_until bigint NOT NULL',
+    'PRIMARY (id)',
+    'keep_until (keep_until)',
+  ],
+};
+
+interface Found {
+  name: string;
+  found: string;
+}
+
 withMysql('migrate()', () => {
   const test = useMysql();
 
@@ -32,6 +95,30 @@ withMysql('migrate()', () => {
     const prefix = freshPrefix();
     expect(await mysqlDeadLetters(test.pool, { prefix }).migrate()).toEqual({ from: 0, to: 1 });
     expect(await mysqlStore(test.pool, { prefix }).migrate()).toEqual({ from: 1, to: 1 });
+  });
+
+  it('makes these tables, columns and keys', async () => {
+    const prefix = freshPrefix();
+    await mysqlStore(test.pool, { prefix }).migrate();
+    const of = `FROM information_schema.tables AS one LEFT JOIN information_schema`;
+    const named = `WHERE one.table_schema = DATABASE() AND LEFT(one.table_name, ?) = ?`;
+    const columns = await rowsOf<Found>(
+      test.pool,
+      `SELECT one.table_name AS name, GROUP_CONCAT(column_name, ' ', column_type, IF(is_nullable = 'NO', ' NOT NULL', '')
+         ORDER BY ordinal_position SEPARATOR ', ') AS found
+       ${of}.columns USING (table_schema, table_name) ${named} GROUP BY one.table_name`,
+      [prefix.length, prefix],
+    );
+    const keys = await rowsOf<Found>(
+      test.pool,
+      `SELECT one.table_name AS name, CONCAT(index_name, ' (', GROUP_CONCAT(column_name ORDER BY seq_in_index SEPARATOR ', '), ')') AS found
+       ${of}.statistics USING (table_schema, table_name) ${named} GROUP BY one.table_name, index_name ORDER BY index_name <> 'PRIMARY', index_name`,
+      [prefix.length, prefix],
+    );
+    const made: Record<string, string[]> = {};
+    for (const { name, found } of [...columns, ...keys])
+      (made[name.slice(prefix.length)] ??= []).push(found.replaceAll(/int\(\d+\)/g, 'int')); // MariaDB shows a width
+    expect(made).toEqual(TABLES);
   });
 
   it('goes on where a migration was interrupted', async () => {
