@@ -4,6 +4,7 @@ import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/
 import { completeJobContractTests } from '@call-webhooks/store-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
+import { jobsOf } from '../src/queue.ts';
 import { onHandle, type Transactions } from './complete-in.ts';
 import { type Client, deadDeliveries, eachClient, freshFile, useQueue } from './support.ts';
 
@@ -204,6 +205,26 @@ describe('createSqliteWorker', () => {
     broken = false;
     await deadJobs().requeue('1');
     await waitFor(async () => (await worker.stats()).done === 1);
+  });
+
+  it('leaves no timer and no listener behind when it was closed, also where dead jobs expire', async () => {
+    const queue = sqliteQueue(test.db, { keepFor: 3_600_000 });
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
+    });
+    try {
+      for (let round = 1; round <= 3; round++) {
+        const worker = createSqliteWorker(queue, { logger: test.logger });
+        await worker.stats();
+        expect(jest.getTimerCount()).toBeGreaterThan(0);
+        expect(jobsOf('this test', queue).listeners.size).toBe(1);
+        await worker.close();
+        expect(jest.getTimerCount()).toBe(0);
+        expect(jobsOf('this test', queue).listeners.size).toBe(0);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('logs one line for each outage of the file', async () => {
