@@ -229,6 +229,19 @@ describe('the delay of a retry', () => {
     expect(delays).toEqual([2, 3, 6, 10, 10]);
   });
 
+  it('counts the runs of a job, and no delivery that came too late to run it', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5); // without jitter
+    const backoff = { initialDelay: 1_500, maxDelay: 100_000 };
+    const send = () => Promise.reject(new Error('full'));
+    const { deliver, delays } = batches({ maxRuns: 3, backoff, deadQueue: { send } });
+    setLate(true);
+    for (const attempts of [1, 2, 3, 4]) await deliver(delivery('late'), attempts);
+    setLate(false);
+    for (const attempts of [5, 6, 7, 8]) await deliver(delivery('late'), attempts);
+    expect(delays).toEqual([0, 0, 0, 0, 2, 3, 6, 12]);
+    expect(events.slice(4).filter((event) => event === 'run')).toHaveLength(3);
+  });
+
   it('is never longer than the 12 hours that Cloudflare takes, jitter included', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.999);
     const backoff = { initialDelay: 43_200_000, maxDelay: 43_200_000 };
@@ -251,6 +264,23 @@ describe('a job that was given up', () => {
     await deliver(delivery('a'), 3);
     expect(events).toEqual(['run', 'retry', 'retry', 'letter', 'ack']);
     expect(String(letters[0]?.error)).toContain('never');
+  });
+
+  it.each([
+    ['stays where it is while the message is in deadQueue', true, always, true],
+    ['is deleted after deadLetter took it, without deadQueue', false, always, false],
+    ['is deleted once the job is done', true, () => undefined, false],
+  ])('has a large body that %s', async (_what, hasDeadQueue, handler, isKept) => {
+    const body = base64(callBody('large'));
+    bodies.set('large', body);
+    const sent: unknown[] = [];
+    const deadQueue = { send: (message: unknown) => Promise.resolve(void sent.push(message)) };
+    const message = delivery('large', { body: '', largeBody: 'large' });
+    const on = { 'call:completed': handler };
+    await consumer({ maxRuns: 1, on, ...(hasDeadQueue && { deadQueue }) })(message, 1);
+    expect(events.at(-1)).toBe('ack');
+    expect(bodies.get('large')).toBe(isKept ? body : '');
+    expect(sent).toEqual(isKept ? [message] : []);
   });
 
   it('goes to a deadQueue that failed again, and not to deadLetter', async () => {

@@ -104,6 +104,42 @@ it('an alarm that may delete no more rows at once goes on a second later, and el
   db.close();
 });
 
+it.each([
+  ['ids', "'x' || n, 'token', n"],
+  ['events', "'x' || n, 'token', 1, 1, 0, n"],
+  ['groups', "'x' || n, 'event', n"],
+  ['bodies', "'x' || n, 'body', n"],
+])('an alarm deletes up to 2,000 old %s, and goes on a second later', async (table, values) => {
+  const { at } = namespace();
+  const { object, alarm, db } = at('call-webhooks');
+  db.exec(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2001)
+    INSERT INTO ${table} SELECT ${values} FROM numbers`);
+  const left = () => db.prepare(`SELECT * FROM ${table}`).all().length;
+  const from = Date.now();
+  await object.alarm();
+  expect(left()).toBe(1);
+  expect(alarm.at).toBeGreaterThanOrEqual(from + 1_000);
+  expect(alarm.at).toBeLessThan(from + 60_000);
+  alarm.at = null;
+  await object.alarm();
+  expect([left(), alarm.at]).toEqual([0, null]);
+  db.close();
+});
+
+it('leaves the alarm of an object alone when the object was started again', async () => {
+  const { state, alarm, db } = objectState();
+  const claim = { keepIdMs: 1_000, rememberFor: 600_000, token: 't', leaseMs: 1_000 };
+  await new CallWebhooksStore(state, {}).admit({ ...claim, webhookId: 'w-1', key: 'event' });
+  const planned = alarm.at;
+  expect(planned).not.toBeNull();
+  alarm.at = planned! - 3_000_000; // it was started a while ago
+  const again = new CallWebhooksStore(state, {});
+  await again.admit({ ...claim, webhookId: 'w-2', key: 'other' });
+  await again.keepBody('job-1', 'body', 600_000);
+  expect(alarm.at).toBe(planned! - 3_000_000);
+  db.close();
+});
+
 it('sets an alarm again for what is stored after an alarm that left nothing', async () => {
   const { clock, binding, at } = namespace();
   const store = durableObjectStore(binding);
