@@ -7,7 +7,7 @@ import {
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
-import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
+import type { DeadLetter, HandlerContext, QueuedDelivery } from '@call-webhooks/core';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqDeadJobs, bullmqQueue } from '../src/index.ts';
@@ -61,6 +61,17 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     expect(await handled()).toHaveLength(2);
     client.disconnect();
     await receiver.close();
+  });
+
+  it('keeps nothing of the body or the trace of a handled job, and all by which it is known', async () => {
+    work({ on: { 'call:completed': () => undefined } });
+    const trace = { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`, tracestate: 'k=v' };
+    const delivery = queuedCall(unique('call'), { trace });
+    await bullmqQueue(test.queue).enqueue(delivery);
+    const data = async () => (await test.queue.getCompleted())[0]?.data as QueuedDelivery;
+    await waitFor(async () => (await data())?.body === '');
+    const { trace: _trace, ...left } = delivery;
+    expect(await data()).toEqual({ ...left, body: '' });
   });
 
   it('completes no job in a transaction: Redis has none that a database could join', async () => {
@@ -224,16 +235,16 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     hang.resolve();
   });
 
-  it('aborts a job that lost its lock: it may run elsewhere', async () => {
-    const started = deferred<AbortSignal>();
+  it('aborts a job that lost its lock, which may run elsewhere, and no other job', async () => {
+    const signals = new Map<unknown, AbortSignal>();
     const hang = deferred();
     const logger = collectingLogger();
     // Nobody takes the job over.
     work(
       {
         on: {
-          'call:completed': (_event, { signal }) => {
-            started.resolve(signal);
+          'call:completed': ({ callId }, { signal }) => {
+            signals.set(callId, signal);
             return hang.promise;
           },
         },
@@ -241,15 +252,44 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       },
       { bullmq: { ...SHORT_LOCKS, stalledInterval: 60_000 } },
     );
-    await test.receiver.deliver(unique('call'));
-    const signal = await started.promise;
-    const [job] = await test.queue.getActive();
+    const calls = [unique('call'), unique('call'), unique('call')];
+    for (const callId of calls) await test.receiver.deliver(callId);
+    await waitFor(() => signals.size === calls.length);
+    const jobs = (await test.queue.getActive()) as { id?: string; data: QueuedDelivery }[];
+    const lost = jobs.find(({ data }) => atob(data.body).includes(calls[1]!));
     const admin = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
-    await admin.del(`${test.queue.toKey(String(job?.id))}:lock`);
+    await admin.del(`${test.queue.toKey(String(lost?.id))}:lock`);
     admin.disconnect();
-    await waitFor(() => signal.aborted);
+    await waitFor(() => [...signals.values()].some(({ aborted }) => aborted));
+    expect(calls.map((callId) => signals.get(callId)!.aborted)).toEqual([false, true, false]);
     expect(logger.lines.join()).toContain('could not renew lock for job event-');
     hang.resolve();
+  });
+
+  it('leaves no connection behind when it closes, also while a job hangs', async () => {
+    const admin = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
+    const connections = async () =>
+      String(await admin.client('LIST'))
+        .trim()
+        .split('\n').length;
+    const before = await connections();
+    const started = deferred();
+    const hang = deferred();
+    const made = work({
+      on: {
+        'call:completed': () => {
+          started.resolve();
+          return hang.promise;
+        },
+      },
+    });
+    await test.receiver.deliver(unique('call'));
+    await started.promise;
+    expect(await connections()).toBeGreaterThan(before);
+    await made.close({ graceMs: 0 });
+    await waitFor(async () => (await connections()) <= before, { within: 5_000 });
+    hang.resolve();
+    admin.disconnect();
   });
 
   it('closes in time though the server is frozen, and aborts its handlers', async () => {

@@ -8,6 +8,7 @@ import {
   type BullmqQueueLike,
 } from '../src/index.ts';
 import { claim } from './claim.ts';
+import { fakeWorker } from './fake-worker.ts';
 
 /** Lets promises that are settled run their callbacks. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -196,18 +197,7 @@ describe('the errors of a worker', () => {
   /** @returns emits an error, as BullMQ does */
   function errorsOf(options: object) {
     const listeners = new Map<string, (error: Error) => void>();
-    class Worker {
-      on(event: string, listener: never) {
-        listeners.set(event, listener);
-      }
-      pause = () => Promise.resolve();
-      close = () => Promise.resolve();
-      run = () => Promise.resolve();
-      isPaused = () => false;
-      isRunning = () => true;
-      cancelJob = () => true;
-      cancelAllJobs = () => undefined;
-    }
+    const Worker = fakeWorker(listeners);
     const connection = { socketTimeout: 15_000 };
     createBullmqWorker({ Worker, queueName: 'calls', connection, ...options });
     return (message: string) => listeners.get('error')!(new Error(message));
