@@ -68,7 +68,8 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     const trace = { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`, tracestate: 'k=v' };
     const delivery = queuedCall(unique('call'), { trace });
     await bullmqQueue(test.queue).enqueue(delivery);
-    const data = async () => (await test.queue.getCompleted())[0]?.data as QueuedDelivery;
+    const data = async () =>
+      (await test.queue.getCompleted())[0]?.data as QueuedDelivery | undefined;
     await waitFor(async () => (await data())?.body === '');
     const { trace: _trace, ...left } = delivery;
     expect(await data()).toEqual({ ...left, body: '' });

@@ -1,13 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { collectingLogger, queuedCall } from '@call-webhooks/contract-tests';
-import {
-  bullmqQueue,
-  createBullmqWorker,
-  redisDeadLetters,
-  redisStore,
-  type RedisClient,
-} from '../src/index.ts';
+import { bullmqQueue, createBullmqWorker, redisDeadLetters, redisStore } from '../src/index.ts';
 import { fakeWorker } from './fake-worker.ts';
 
 const some = () => Promise.resolve();
@@ -41,11 +35,9 @@ describe('socketTimeout, without which ioredis waits for a dead connection', () 
       const logger = collectingLogger();
       const made = make(logger);
       const lines = logger.entries.map(({ level, message }) => {
-        const [, what, number] =
-          /^call-webhooks: (ioredis has no socketTimeout|the socketTimeout of BullMQ's worker is)(?:.* Set socketTimeout: (\d+)\. \(| (\d+)\.)/
-            .exec(message)
-            ?.filter((part) => part !== undefined) ?? [];
-        return `${level} ${what ?? message} ${number ?? ''}`;
+        const none = message.includes(NONE) && /Set socketTimeout: (\d+)\. \(/.exec(message);
+        const short = /socketTimeout of BullMQ's worker is (\d+)\. /.exec(message);
+        return `${level} ${none ? `${NONE} ${none[1]!}` : short ? `${SHORT} ${short[1]!}` : message}`;
       });
       return Promise.resolve(made).then(() => lines);
     };
@@ -109,13 +101,13 @@ describe('the database of a client of ioredis', () => {
       },
     });
     const logger = collectingLogger();
-    const store = redisStore(client as unknown as RedisClient, { logger });
+    const store = redisStore(client, { logger });
     return { client, store, selected, server, logger };
   }
 
   it('is asked for once for each connection, whatever uses the client', async () => {
     const { client, store, selected, server, logger } = clientWith({ db: 3 });
-    const letters = redisDeadLetters(client as unknown as RedisClient, { logger });
+    const letters = redisDeadLetters(client, { logger });
     const queue = bullmqQueue({ ...queueOn({ socketTimeout: 5_000 }), client }, { logger });
     const useAll = async () => {
       for (let time = 0; time < 2; time++) await store.reopen!('event');

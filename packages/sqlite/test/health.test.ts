@@ -38,8 +38,16 @@ eachClient(({ name, open }) => {
 
     it('is bad while the file is read-only, and says what to do', async () => {
       db.exec('PRAGMA query_only = 1');
-      for (const check of checks())
-        await expect(check()).rejects.toThrow(/can't be written: .* Give this user the right/s);
+      const readOnly = {
+        message:
+          "The SQLite file can't be written: the file or its folder is read-only for this process, the folder is missing, or the handle was opened as read-only. Give this user the right to write the file and its folder, where SQLite keeps two more files (-wal and -shm).",
+        cause: { message: expect.stringContaining('readonly') },
+      };
+      for (const check of checks()) await expect(check()).rejects.toMatchObject(readOnly);
+      // Of the same turn, and so of one transaction.
+      const store = sqliteStore(db);
+      const pings = await Promise.allSettled([store.ping!(), store.ping!(), store.ping!()]);
+      expect(pings).toMatchObject(pings.map(() => ({ status: 'rejected', reason: readOnly })));
       db.exec('PRAGMA query_only = 0');
       for (const check of checks()) await check();
     });

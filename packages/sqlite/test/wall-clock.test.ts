@@ -69,6 +69,26 @@ describe('when the wall clock is set', () => {
     expect(await remove('third')).toBe(0);
   });
 
+  it('forward, a handler keeps a lease that it has renewed, for as long as it renewed it', async () => {
+    const store = sqliteStore(test.db);
+    const owner = claim('event');
+    await store.admit(owner);
+    const from = performance.now();
+    const monotonic = jest.spyOn(performance, 'now');
+    const isPast = (ms: number) => void monotonic.mockReturnValue(from + ms);
+    isPast(40_000);
+    setClock(40_000);
+    expect(await store.extend('event', owner.token, 60_000)).toBe(true);
+    setClock(HOUR);
+    isPast(99_000);
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
+    expect(await store.peek!(['event'])).toEqual(['running']);
+    isPast(101_000);
+    expect(await store.peek!(['event'])).toEqual(['failed']);
+    expect(await store.complete('event', owner.token)).toBe(false);
+    expect(await store.admit(claim('event'))).toEqual(admitted(2));
+  });
+
   it('forward, a handler keeps its lease after the renewal of the one before it was refused', async () => {
     const store = sqliteStore(test.db);
     const lost = claim('event');
@@ -165,6 +185,43 @@ describe('when the wall clock is set', () => {
     expect(attempts.sort()).toEqual([1, 2]);
     await worker.close();
   });
+
+  it.each([
+    ['is set back when it starts', -10_000],
+    ['stays as it is', 0],
+  ])(
+    'a worker with short leases leaves those of another one alone, if the clock %s',
+    async (_what, ms) => {
+      const queue = sqliteQueue(test.db);
+      const runs: string[] = [];
+      const hang = deferred();
+      const start = (name: string, leaseFor: number) =>
+        createSqliteWorker(queue, {
+          ...{ logger: collectingLogger(), pollEvery: 5, leaseFor },
+          on: {
+            'call:completed': ({ callId }) => {
+              runs.push(`${name} ${String(callId)}`);
+              return callId === 'long' ? hang.promise : undefined;
+            },
+          },
+        });
+      const slow = start('slow', 600_000);
+      await queue.enqueue(queuedCall('long'));
+      await waitFor(() => runs.length === 1);
+      slow.pause();
+      const [lease] = test.db.prepare('SELECT due_at FROM call_webhooks_jobs').all();
+      setClock(ms);
+      const quick = start('quick', 20);
+      await queue.enqueue(queuedCall('short'));
+      await waitFor(async () => (await queue.stats()).done === 1);
+      expect(
+        test.db.prepare(`SELECT due_at FROM call_webhooks_jobs WHERE state = 'open'`).all(),
+      ).toEqual([lease]);
+      expect(runs).toEqual(['slow long', 'quick short']);
+      hang.resolve();
+      await Promise.all([slow.close(), quick.close()]);
+    },
+  );
 
   it('back by an hour, jobs that were added, released or requeued before are run at once', async () => {
     const queue = sqliteQueue(test.db);
