@@ -7,7 +7,7 @@ import {
   type ReceiverOptions,
 } from '../../src/index.ts';
 import { useLateClock } from '../late-clock.ts';
-import { createTestReceiver, delivery, STARTED } from '../support.ts';
+import { bytes, createTestReceiver, delivery, STARTED } from '../support.ts';
 
 /** How one call of a store, a queue or a dead-letter sink can go wrong. Later calls of it succeed. */
 const FAULTS = [
@@ -129,6 +129,41 @@ describe.each(FAULTS)('a call that %s', (fault) => {
     expect(await attempt()).toBe('duplicate');
     expect(handler.runs).toBe(hasEffect(fault) ? 1 : 2);
   });
+
+  /** Runs the event as operators do, and waits long enough for everything but a lease. */
+  async function deliver(
+    receiver: ReturnType<typeof onStore>['receiver'],
+    source: 'redrive' | 'reconcile',
+  ) {
+    // With an id of its own, a letter needs no hash, whose time no clock controls.
+    const delivery = { rawBody: bytes(JSON.stringify(STARTED)), id: 'letter-1' };
+    const delivered = receiver.deliver(delivery, { source });
+    await jest.advanceTimersByTimeAsync(2 * LATE_MS);
+    return (await delivered).outcome;
+  }
+  const SOURCES = ['redrive', 'reconcile'] as const;
+
+  it.each(SOURCES)(
+    'complete, at a %s: the event is known as done, and does not run again',
+    async (source) => {
+      const { receiver, handler } = onStore('complete', fault);
+      expect(await deliver(receiver, source)).toBe('handled');
+      expect(await deliver(receiver, source)).toBe('duplicate');
+      expect(handler.runs).toBe(1);
+    },
+  );
+
+  it.each(SOURCES)(
+    'complete, at a %s that fails: the event is known as a dead letter, and is kept once',
+    async (source) => {
+      const deadLetter = memoryDeadLetters();
+      const made = onStore('complete', fault, { deadLetter, maxAttempts: 1 });
+      made.handler.failures = Infinity;
+      expect(await deliver(made.receiver, source)).toBe('dead-lettered');
+      expect(await made.attempt()).toBe('in-dead-letters');
+      expect([made.handler.runs, await deadLetter.count()]).toEqual([1, 1]);
+    },
+  );
 
   it('release: the response is that of the failed handler, and the event runs again', async () => {
     const { attempt, handler, outcomes } = onStore('release', fault);

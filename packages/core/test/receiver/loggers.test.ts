@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { createReceiver, type Logger } from '../../src/index.ts';
+import { createReceiver, type Logger, type Receiver } from '../../src/index.ts';
 import { createNodeHandler } from '../../src/node.ts';
 import { send, serve, stopServers } from '../node-support.ts';
-import { delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
+import { deferred, delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
 
 type Logged = (first: unknown, ...rest: unknown[]) => void;
 
@@ -135,4 +135,60 @@ it.each<[string, object]>([
   });
   const { outcome } = await receiver.receive(await delivery(STARTED));
   expect(outcome.outcome).toBe('handled');
+});
+
+/** Runs an event with a logger of its own. */
+const WITH_LOGGER: [string, (receiver: Receiver, log: Logger) => Promise<unknown>][] = [
+  ['receive()', async (receiver, log) => receiver.receive({ ...(await delivery(STARTED)), log })],
+  ['deliver()', (receiver, log) => receiver.deliver(STARTED, { log })],
+];
+
+it.each(WITH_LOGGER)('the logger that %s is called with gets all lines', async (_name, run) => {
+  const [own, given] = [new Lines(), new Lines()];
+  const receiver = createReceiver({
+    ...{ secret: SECRET, now: () => NOW, logger: own },
+    on: {
+      'call:started': (_event, { log }) => {
+        log.warn({ rows: 3 }, 'from the handler');
+        throw new Error('no');
+      },
+    },
+  });
+  await run(receiver, given);
+  expect(own.all).toEqual([]);
+  expect(given.entries.map(({ message }) => message)).toEqual([
+    'from the handler',
+    'call-webhooks: 500 handler-failed: The handler failed: Error: no',
+  ]);
+});
+
+it('the logger of a request also gets the lines after its response', async () => {
+  const [own, given] = [new Lines(), new Lines()];
+  const [begun, go, ended] = [deferred(), deferred(), deferred()];
+  const receiver = createReceiver({
+    ...{ secret: SECRET, now: () => NOW, logger: own, ackWithin: 1 },
+    on: {
+      'call:started': async (_event, { log }) => {
+        begun.resolve();
+        await go.promise;
+        log.warn('from the handler');
+      },
+    },
+    onOutcome: ({ late }) => {
+      if (late) ended.resolve();
+    },
+    waitUntil: () => Promise.reject(new Error('no context')),
+  });
+  const { outcome } = await receiver.receive({ ...(await delivery(STARTED)), log: given });
+  expect(outcome.outcome).toBe('deadline');
+  await begun.promise;
+  go.resolve();
+  await ended.promise;
+  expect(own.all).toEqual([]);
+  expect(given.entries.map(({ message }) => message).sort()).toEqual([
+    expect.stringContaining('call-webhooks: 503 deadline: '),
+    expect.stringContaining('call-webhooks: the handler finished after its deadline'),
+    'call-webhooks: waitUntil failed: Error: no context',
+    'from the handler',
+  ]);
 });
