@@ -43,6 +43,27 @@ export function expressTests(name: string, framework: typeof express): void {
     await hook.receiver.close();
   });
 
+  it(`${name}: below a router, the option tenant sees the path as it was sent`, async () => {
+    const paths: string[] = [];
+    const hook = callWebhooks({
+      logger: collectingLogger(),
+      tenant: ({ path }) => {
+        paths.push(path);
+        return path.split('/')[2];
+      },
+      secret: ({ tenant }) => (tenant === 'acme' ? secret : undefined),
+    });
+    const router = framework.Router().post('/acme', hook);
+    const signed = await sign({ secret, body });
+    const { text } = await request(framework().use('/hooks', router))
+      .post('/hooks/acme?a=b')
+      .set(signed)
+      .set('content-type', 'application/json')
+      .send(body);
+    expect([text, paths]).toEqual(['{"outcome":"ignored"}', ['/hooks/acme']]);
+    await hook.receiver.close();
+  });
+
   describe(`${name}: bodies that were read before`, () => {
     const handlers: ReturnType<typeof callWebhooks>[] = [];
     afterEach(async () => {

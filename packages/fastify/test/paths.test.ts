@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { callBody, collectingLogger, startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance } from 'fastify';
-import callWebhooks from '../src/index.ts';
+import callWebhooks, { type CallWebhooksPlugin } from '../src/index.ts';
 
 const secret = generateSecret();
 const apps: FastifyInstance[] = [];
@@ -150,5 +150,29 @@ describe('next to plugins that set the same', () => {
     const headers = { 'content-type': 'application/json' };
     const reply = await fetch(`${origin}/json`, { method: 'POST', headers, body: '{"a":1}' });
     expect(await reply.json()).toEqual({ got: { a: 1 } });
+  });
+});
+
+describe('what the option tenant sees of the path', () => {
+  it.each<[string, string, (app: FastifyInstance, hook: CallWebhooksPlugin) => unknown]>([
+    ['below a prefix', '/api/hooks/acme', (app, hook) => app.register(hook, { prefix: '/api' })],
+    ['that the app has rewritten', '/old/acme', (app, hook) => app.register(hook)],
+  ])('%s is what was sent', async (_how, path, register) => {
+    const paths: string[] = [];
+    const app = fastify({ rewriteUrl: ({ url = '' }) => url.replace('/old/', '/hooks/') });
+    apps.push(app);
+    const hook = callWebhooks({
+      path: '/hooks/:tenant',
+      logger: collectingLogger(),
+      tenant: (request) => {
+        paths.push(request.path);
+        return request.path.split('/').at(-1);
+      },
+      secret: ({ tenant }) => (tenant === 'acme' ? secret : undefined),
+    });
+    register(app, hook);
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    expect((await startSender(origin + path, secret).post(callBody('c1'))).outcome).toBe('ignored');
+    expect(paths).toEqual([path]);
   });
 });

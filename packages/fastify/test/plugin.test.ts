@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
 import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/contract-tests';
@@ -97,6 +97,27 @@ describe('the Fastify plugin', () => {
     expect((await sender.raw('', { method: 'GET' })).status).toBe(405);
   });
 
+  it("a preParsing hook may give more or fewer bytes than the request's content-length", async () => {
+    const app = make();
+    const opened = (sent: string) => (sent.startsWith('.') ? sent.slice(1) : `${sent}}`);
+    app.addHook('preParsing', async (_request, _reply, payload) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of payload) chunks.push(chunk as Buffer);
+      return Readable.from([Buffer.from(opened(Buffer.concat(chunks).toString()))]);
+    });
+    const on = { 'call:completed': () => undefined };
+    app.register(callWebhooks({ path: '/hook', secret, on, logger: collectingLogger() }));
+    const sender = startSender(`${await listen(app)}/hook`, secret);
+    for (const [callId, sent] of [
+      ['fewer', (body: string) => `.${body}`],
+      ['more', (body: string) => body.slice(0, -1)],
+    ] as const) {
+      const body = callBody(callId);
+      const headers = await sign({ secret, body });
+      expect((await sender.raw(sent(body), { headers })).outcome).toBe('handled');
+    }
+  });
+
   it('keeps the rejection of a hook of the app', async () => {
     const app = make();
     app.addHook('preHandler', async (_request, reply) => reply.code(418).send({ no: 'tea' }));
@@ -141,6 +162,7 @@ describe('the Fastify plugin', () => {
         await api.register(callWebhooks, {
           prefix: '/v1',
           logLevel: 'warn',
+          logSerializers: { wanted: String },
           ...{ path: '/hook', secret, on: { 'call:completed': () => undefined } },
         });
       },

@@ -51,6 +51,24 @@ describe('paths', () => {
   });
 });
 
+it('below a path that a mount took away, the option tenant sees the path as it was sent', async () => {
+  const paths: string[] = [];
+  const tenant = ({ path }: { path: string }) => {
+    paths.push(path);
+    return path.split('/')[2];
+  };
+  const mount: Middleware = async (ctx, next) => {
+    ctx.path = ctx.path.replace('/hooks', ''); // as koa-mount does
+    await next();
+  };
+  const at = await serve(
+    mount,
+    hook({ path: '/acme', tenant, secret: ({ tenant: name }) => (name === 'acme' ? secret : []) }),
+  );
+  expect((await at('/hooks/acme').post(callBody('c1'))).outcome).toBe('handled');
+  expect(paths).toEqual(['/hooks/acme']);
+});
+
 /** A body parser that keeps in the request what `keep` makes of the text. */
 const parser =
   (keep: (text: string) => object): Middleware =>
