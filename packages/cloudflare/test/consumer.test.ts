@@ -66,7 +66,7 @@ function setLate(isLate: boolean): void {
   jest
     .spyOn(AbortSignal, 'timeout')
     .mockImplementation((ms) =>
-      isLate && ms < 840_000 ? AbortSignal.abort() : new AbortController().signal,
+      isLate && ms === 420_000 ? AbortSignal.abort() : new AbortController().signal,
     );
 }
 
@@ -111,6 +111,27 @@ describe('deliveries of a message whose job did not run', () => {
     await consumer()(delivery('unknown'), 9);
     expect(events.slice(1)).toEqual(['run', 'letter', 'ack']);
   });
+});
+
+it('aborts the handlers of a batch after 14 minutes, a minute before Cloudflare ends them', async () => {
+  const timers = new Map<number, AbortController>();
+  jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    timers.set(ms, new AbortController());
+    return timers.get(ms)!.signal;
+  });
+  const aborted: boolean[] = [];
+  const deliver = consumer({
+    on: {
+      'call:completed': (_event, { signal }) => {
+        timers.get(420_000)!.abort();
+        aborted.push(signal.aborted);
+        timers.get(840_000)!.abort();
+        aborted.push(signal.aborted);
+      },
+    },
+  });
+  await deliver(delivery('slow'), 1);
+  expect(aborted).toEqual([false, true]);
 });
 
 describe('what an instance remembers of a message', () => {
@@ -208,10 +229,11 @@ it('keeps a body that is too large for a message for 30 days, longer than any me
   const namespace = { idFromName: (name: string) => name, get: () => ({ keepBody }) };
   const queue = cloudflareQueue({ send }, { largeBodies: namespace });
   const large = delivery('large', { body: 'A'.repeat(100_004) }) as QueuedDelivery;
-  await queue.enqueue(delivery('small'));
+  const small = delivery('small', { body: 'A'.repeat(100_000) }) as QueuedDelivery;
+  await queue.enqueue(small);
   await queue.enqueue(large);
   const largeBody = expect.any(String) as unknown;
-  expect(sent).toEqual([delivery('small'), { ...large, body: '', largeBody }]);
+  expect(sent).toEqual([small, { ...large, body: '', largeBody }]);
   expect(kept).toEqual([[largeBody, large.body, 30 * 86_400_000]]);
 });
 
