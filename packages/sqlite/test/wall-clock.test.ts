@@ -156,6 +156,49 @@ describe('when the wall clock is set', () => {
     expect(await store.admit(claim('event'))).toEqual(admitted(2));
   });
 
+  describe('back, what a dead process has taken', () => {
+    const setTo = (at: number) => jest.spyOn(Date, 'now').mockReturnValue(at);
+
+    it.each([
+      [240_000, inProgress],
+      [240_001, admitted(2)],
+    ])('waits for one lease if more than the longest is left: %d ms', async (left, admission) => {
+      const at = wallClock();
+      setTo(at + left - 60_000);
+      await sqliteStore(test.db).admit(claim('event'));
+      setTo(at);
+      const store = sqliteStore(test.db); // of the next process
+      expect(await store.admit(claim('event'))).toEqual(inProgress);
+      setTo(at + 60_001);
+      expect(await store.admit(claim('event'))).toEqual(admission);
+    });
+
+    it.each([
+      [900_000, ['first', 'second', 'third']],
+      [900_001, ['first', 'second', 'taken', 'third']],
+    ])('from a queue waits for one lease if %d ms are left: %j', async (left, all) => {
+      const at = wallClock();
+      setTo(at);
+      const queue = sqliteQueue(test.db);
+      await queue.enqueue(queuedCall('taken'));
+      test.db.exec(
+        `UPDATE call_webhooks_jobs SET attempt = 1, token = 'of a dead process', due_at = ${String(at + left)}`,
+      );
+      const ran: string[] = [];
+      const worker = createSqliteWorker(queue, {
+        ...{ logger: collectingLogger(), pollEvery: 5, leaseFor: 50 },
+        on: { 'call:completed': ({ callId }) => void ran.push(String(callId)) },
+      });
+      for (const callId of ['first', 'second', 'third']) {
+        await queue.enqueue(queuedCall(callId));
+        await waitFor(() => ran.includes(callId));
+        setTo(at + 51);
+      }
+      await worker.close();
+      expect(ran.sort()).toEqual(all);
+    });
+  });
+
   it('back by an hour, a live handler keeps its lease', async () => {
     const store = sqliteStore(test.db);
     const owner = claim('event');
