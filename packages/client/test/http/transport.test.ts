@@ -228,3 +228,14 @@ test('a 2xx answer that cannot be read is an error that does not quote it', asyn
   server.answer = (_, response) => sendJson(response, { results: 'none' });
   await expect(testClient(server.origin).events.list()).rejects.toThrow('no array "results"');
 });
+
+test.each([
+  [33_554_432, { results: [] }],
+  [33_554_433, { code: 'invalid-response' }],
+])('a 2xx answer has 32 MiB at most: %d bytes', async (length, expected) => {
+  const page = Buffer.alloc(length, ' ');
+  page.write('{"results":[]}');
+  const fetch = () => Promise.resolve(new Response(page));
+  const client = testClient(server.origin, { fetch });
+  expect(await client.events.list().catch((error: unknown) => error)).toMatchObject(expected);
+});

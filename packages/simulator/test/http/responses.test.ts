@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatorError, type Simulator } from '@call-webhooks/simulator';
 import { STARTED_AT, testResources } from '../support/test-resources.ts';
 
@@ -198,4 +198,17 @@ test('a close ends the connections of listeners, and frees the port', async () =
   await ended;
   await simulator.closed;
   expect((await open.simulator({ port: Number(port) })).url).toBe(simulator.url);
+});
+
+test('a listener to whom nothing happens gets a comment every 15 s, so that no proxy cuts it off', async () => {
+  const intervals = jest.spyOn(globalThis, 'setInterval');
+  const simulator = await open.simulator();
+  const [every] = intervals.mock.calls.filter(([, ms]) => ms === 15_000);
+  intervals.mockRestore();
+  const reader = (await fetch(`${simulator.url}/_sim/stream`)).body!.getReader();
+  const next = async () => Buffer.from((await reader.read()).value ?? []).toString();
+  expect(await next()).toBe('retry: 1000\n\n');
+  (every?.[0] as () => void)();
+  expect(await next()).toBe(': keep-alive\n\n');
+  await simulator.close();
 });
