@@ -1,0 +1,272 @@
+import { describe, expect, test } from '@jest/globals';
+import { counterName } from '@call-webhooks/core/stores';
+import { startSimulator } from '@call-webhooks/simulator';
+import { closing, setup } from './support/dead-letters.ts';
+import { SECRET } from './support/receiver.ts';
+import { run } from './support/run.ts';
+
+// Scripts read these records, and people these lines: each has all of its fields, and no others.
+
+const MINUTE = 60_000;
+const COMPLETED = 'call:completed';
+const AVAILABLE = 'call:recording-available';
+
+/** As the command shows a time. */
+const shownTime = (time: Date) => `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+
+/**
+ * The service has four calls, five minutes apart and the newest first: one whose event fails, one with a recording,
+ * one whose event is in the dead letters, and one whose event was handled.
+ */
+async function service(tenant?: string) {
+  const failing = new Set<string>();
+  const made = await setup({
+    ...(tenant !== undefined && { tenant: () => tenant, secret: () => SECRET }),
+    on: {
+      [COMPLETED]: (event: unknown) => {
+        const { callId } = event as { callId: string };
+        if (failing.has(callId)) throw new Error('the CRM is down');
+      },
+    },
+  });
+  const { store, file, url } = made;
+  const now = Date.now();
+  const simulator = await startSimulator({
+    ...{ clock: 'manual', seed: 1, startAt: now - 80 * MINUTE },
+  });
+  closing.push(() => simulator.close());
+  const placed: string[] = [];
+  for (const recorded of [false, false, true, false]) {
+    placed.push(simulator.calls.place({ durationSeconds: 20, recorded })._id);
+    await simulator.clock.advance('5m');
+  }
+  const [known = '', dead = '', missed = '', bad = ''] = placed;
+  for (const [callId, mark] of [
+    [known, undefined],
+    [dead, 'dead-lettered'],
+  ] as const) {
+    const owner = tenant === undefined ? '' : `tenant:${tenant}:`;
+    const [key, token] = [`${owner}${callId}:${COMPLETED}`, `token of ${callId}`];
+    await store.admit({ key, token, webhookId: token, replayUntil: now, leaseMs: MINUTE });
+    await store.complete(key, token, mark);
+  }
+  failing.add(bad);
+  const env = {
+    ...{ CALL_WEBHOOK_SECRET: SECRET, CALL_WEBHOOKS_BASE_URL: simulator.url },
+    CALL_WEBHOOKS_API_TOKEN: simulator.apiToken,
+  };
+  const [since, until] = [new Date(now - 180 * MINUTE), new Date(now - 20 * MINUTE)];
+  const window = ['--since', since.toISOString(), '--until', until.toISOString()];
+  const reconcile = (...argv: string[]) =>
+    run(['reconcile', '--concurrency', '1', ...argv], { env, columns: 300 });
+  /** The log has a delivery of a receiver. */
+  const isLogged = () =>
+    store.log?.append({
+      ...{ id: 'batch', rows: [], failures: [], counts: {} },
+      marks: { [counterName('ack', tenant ?? '', COMPLETED, 's')]: now },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: now, at: now, inFlight: 0 },
+    });
+  const covered = async () =>
+    JSON.parse((await store.loadCursor?.('call-webhooks.covered')) ?? 'null') as unknown;
+  return {
+    ...{ ...made, now, since, until, window, reconcile, isLogged, covered },
+    ...{ known, dead, missed, bad, failing },
+    ...{ at: ['--store', `sqlite:${file}`], to: ['--to', url] },
+  };
+}
+
+const RESULT = { ignored: 0, skipped: 0 };
+const EMPTY = { ...RESULT, seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0, failed: 0 };
+const IN_LETTERS =
+  'To run the events in the dead letters: npx call-webhooks dead-letters redrive\n';
+const warning = (why: string) =>
+  `warning: This run is not recorded, so status may still ask for it: ${why}\n`;
+const NO_STORE = 'no store is given. Pass --store, and --prefix if the receiver has one.';
+const NO_REASON =
+  'The reason is unknown. The outcome log does not go back that far, or it does not count this tenant or event separately.';
+
+describe('what reconcile prints', () => {
+  test('of a dry run: what was missed, why, and what is in the dead letters', async () => {
+    const { known, dead, missed, bad, window, at, reconcile } = await service();
+    const dryRun = [...window, ...at, '--dry-run'];
+    const people = await reconcile(...dryRun);
+    expect([people.code, people.stderr]).toEqual([1, IN_LETTERS]);
+    expect(people.stdout.split('\n')).toEqual([
+      ...[`${COMPLETED}  ${bad}`, `${COMPLETED}  ${missed}`, '', `2 events: ${NO_REASON}`],
+      ...['4 calls: 2 events missed, 1 known, 0 failed, 1 in the dead letters', ''],
+    ]);
+    const scripts = await reconcile(...dryRun, '--recordings', '--json');
+    expect([scripts.code, scripts.stderr]).toEqual([1, '']);
+    expect(scripts.records()).toEqual([
+      { type: 'event', eventName: COMPLETED, callId: bad, missed: true },
+      { type: 'event', eventName: COMPLETED, callId: missed, missed: true },
+      { type: 'event', eventName: AVAILABLE, callId: missed, missed: true },
+      { type: 'event', eventName: COMPLETED, callId: dead, state: 'dead-lettered', missed: false },
+      { type: 'event', eventName: COMPLETED, callId: known, state: 'handled', missed: false },
+      {
+        ...{ type: 'reason', kind: 'unknown', missed: 3, outcomes: [], text: NO_REASON },
+        ...{ from: null, until: expect.any(Number), failedBefore: 0, wasRunning: null },
+      },
+      {
+        ...{ type: 'result', dryRun: true, ...RESULT, seen: 4, missed: 3, handled: 0 },
+        ...{ known: 1, inDeadLetters: 1, failed: 0 },
+      },
+    ]);
+  });
+
+  test('of each event that it sends, and of those that fail', async () => {
+    const { known, dead, missed, bad, window, to, failing, reconcile } = await service();
+    const scripts = await reconcile(...window, ...to, '--json');
+    expect(scripts.code).toBe(1);
+    expect(JSON.parse(scripts.stderr)).toEqual({
+      warning: warning(NO_STORE).slice('warning: '.length, -1),
+    });
+    const event = { type: 'event', eventName: COMPLETED };
+    expect(scripts.records()).toEqual([
+      { ...event, callId: bad, outcome: 'handler-failed', missed: true },
+      { ...event, callId: missed, outcome: 'handled', missed: true },
+      { ...event, callId: dead, outcome: 'in-dead-letters', missed: false },
+      { ...event, callId: known, outcome: 'duplicate', missed: false },
+      {
+        ...{ type: 'result', dryRun: false, ...RESULT, seen: 4, missed: 2, handled: 1 },
+        ...{ known: 1, inDeadLetters: 1, failed: 1 },
+      },
+    ]);
+    const again = await reconcile(...window, ...to);
+    expect([again.code, again.stdout, again.stderr]).toEqual([
+      1,
+      '4 calls: 1 event missed, 0 handled, 2 known, 1 failed, 1 in the dead letters\n',
+      `${bad}  ${COMPLETED}  failed: handler-failed\n${IN_LETTERS}${warning(NO_STORE)}`,
+    ]);
+    failing.clear();
+    const recordings = await reconcile(...window, ...to, '--recordings');
+    expect([recordings.code, recordings.stdout, recordings.stderr]).toEqual([
+      0,
+      '4 calls: 1 event missed, 1 handled, 2 known, 0 failed, 1 in the dead letters, 1 without a handler\n',
+      `${IN_LETTERS}${warning(NO_STORE)}`,
+    ]);
+  });
+
+  test('if there were no calls: from when to when, and that the newest are left out by default', async () => {
+    const { now, to, at, reconcile, since } = await service();
+    const until = new Date(now - 120 * MINUTE);
+    const window = ['--since', since.toISOString(), '--until', until.toISOString()];
+    const none = `No call began from ${shownTime(since)} to ${shownTime(until)}.\n`;
+    const sent = await reconcile(...window, ...to);
+    expect([sent.code, sent.stdout, sent.stderr]).toEqual([
+      ...[0, '0 calls: 0 events missed, 0 handled, 0 known, 0 failed\n'],
+      warning(NO_STORE) + none,
+    ]);
+    const looked = await reconcile(...window, ...at, '--dry-run');
+    expect([looked.code, looked.stdout, looked.stderr]).toEqual([
+      ...[0, '0 calls: 0 events missed, 0 known, 0 failed\n', none],
+    ]);
+    const scripts = await reconcile(...window, ...at, '--dry-run', '--json');
+    expect(scripts.records()).toEqual([{ type: 'result', dryRun: true, ...EMPTY }]);
+    const newest = await reconcile('--since', '20m', ...to);
+    expect(newest.stderr.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^No call began from \S+ \S+Z to \S+ \S+Z\.$/),
+      'Calls that began in the last 10 minutes are left out. To include them: --until 0s',
+      '',
+    ]);
+  });
+
+  test('if it cannot be done: what is missing, and nothing is sent', async () => {
+    const { window, to, at, reconcile, handled } = await service();
+    const told = (message: string, fix: string) => ({
+      ...{ code: 2, stdout: '', stderr: `error: ${message}\nfix:   ${fix}\n` },
+    });
+    expect(await reconcile(...window)).toMatchObject(
+      told('No receiver is given.', 'Pass --to URL, or --dry-run to send nothing.'),
+    );
+    expect(await reconcile(...window, '--dry-run')).toMatchObject(
+      told('No store is given.', 'Pass --store URL, or set CALL_WEBHOOKS_STORE.'),
+    );
+    expect(await reconcile(...window, ...to, '--tenant', 'acme')).toMatchObject(
+      told(
+        '--tenant is only for --dry-run, or to record the run in the store.',
+        'Remove it, or pass --store URL: the URL of --to and the secret decide which tenant the calls belong to.',
+      ),
+    );
+    expect(await reconcile('--since', '30h', ...to)).toMatchObject(
+      told(
+        "--since is 30 h ago, but the receiver's store is assumed to remember handled events for 24 h. Older ones would look missed and run again.",
+        'Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for 30h.',
+      ),
+    );
+    const wrong = ['--field-name', 'createdAt=no', '--field-name', 'dialedAt=no'];
+    const dated = await reconcile(...window, ...at, '--dry-run', ...wrong);
+    expect([dated.code, dated.stdout]).toEqual([2, '']);
+    expect(dated.stderr.split('\n').slice(1)).toEqual([
+      'fix:   Pass --field-name createdAt=FIELD. To see the fields: npx call-webhooks calls',
+      '',
+    ]);
+    expect(handled).toEqual([]);
+  });
+
+  test('the --remember-for that it suggests is enough, for every window', async () => {
+    const { to, reconcile } = await service();
+    for (const since of ['1442m', '1470m', '1500m', '1510m', '48h']) {
+      const { stderr } = await reconcile('--since', since, ...to);
+      const [, hours = ''] = /--remember-for (\d+h)\.$/m.exec(stderr) ?? [];
+      const then = await reconcile('--since', since, ...to, '--remember-for', hours);
+      expect([since, then.code]).toEqual([since, 1]);
+    }
+  });
+});
+
+describe('what a run records as done in the store, for status', () => {
+  const NO_LOG = 'no receiver has written to the log of this store. Check --store and --prefix.';
+
+  test.each([
+    [[], { [COMPLETED]: true }],
+    [['--recordings'], { [COMPLETED]: true, [AVAILABLE]: true }],
+  ])('with %j are the events that it looked for, in its window', async (flags, names) => {
+    const { window, since, until, to, at, failing, reconcile, isLogged, covered } = await service();
+    failing.clear();
+    const early = await reconcile(...window, ...to, ...at);
+    expect(early.stderr).toBe(IN_LETTERS + warning(NO_LOG));
+    expect(await covered()).toBeNull();
+    await isLogged();
+    expect(await reconcile(...window, ...to, ...at, ...flags)).toMatchObject({
+      ...{ code: 0, stderr: IN_LETTERS },
+    });
+    const span = { since: since.getTime(), until: until.getTime() };
+    expect(await covered()).toEqual(
+      Object.fromEntries(Object.keys(names).map((name) => [name, [span]])),
+    );
+  });
+
+  test.each([
+    ['an event failed', [], [], 'not all events were handled.'],
+    [
+      'it has another prefix',
+      ['--prefix', 'other_'],
+      ['clear'],
+      /no table name starts with other_: |Check/,
+    ],
+    [
+      'the receiver has no tenants, and one is named',
+      ['--tenant', 'acme'],
+      ['clear'],
+      'The store has no deliveries for tenant acme. If the name is wrong, every event will look missed.',
+    ],
+    [
+      'the store cannot be opened',
+      ['--store', 'sqlite:no-such.db'],
+      ['clear'],
+      'There is no file no-such.db. Check the path.',
+    ],
+  ])('is nothing if %s', async (_why, flags, how, told) => {
+    const { window, to, at, failing, reconcile, isLogged, covered } = await service();
+    if (how.includes('clear')) failing.clear();
+    await reconcile(...window, ...to);
+    await isLogged();
+    const { stdout, stderr } = await reconcile(...window, ...to, ...at, ...flags);
+    expect(stdout).toMatch(/^4 calls: /);
+    const [, why = ''] = /so status may still ask for it: (.*)\n$/.exec(stderr) ?? [];
+    if (typeof told === 'string') expect(why).toBe(told);
+    else expect(why).toMatch(told);
+    expect(await covered()).toBeNull();
+  });
+});
