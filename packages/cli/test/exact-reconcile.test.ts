@@ -205,12 +205,13 @@ describe('what reconcile prints', () => {
   });
 
   test('the --remember-for that it suggests is enough, for every window', async () => {
-    const { to, reconcile } = await service();
+    const { to, reconcile, failing } = await service();
+    failing.clear();
     for (const since of ['1442m', '1470m', '1500m', '1510m', '48h']) {
       const { stderr } = await reconcile('--since', since, ...to);
       const [, hours = ''] = /--remember-for (\d+h)\.$/m.exec(stderr) ?? [];
       const then = await reconcile('--since', since, ...to, '--remember-for', hours);
-      expect([since, then.code]).toEqual([since, 1]);
+      expect([since, then.code]).toEqual([since, 0]);
     }
   });
 });
