@@ -145,9 +145,12 @@ describe('doctor', () => {
         .map(({ text }) => text)
         .join(),
     ).toContain('Signed with a secret that the receiver does not have');
-    const { url } = await setup({ bodyLimit: '100kb' });
+    const { url } = await setup({ bodyLimit: '256kb' }); // the event is a little larger than 256 KiB
     const limited = await doctor(['--to', url, '--secret', `${SECRET},${OTHER}`]);
     expect(limited.only('large body')).toMatchObject({ result: 'bad', text: like(/413/) });
+    const enough = await setup({ bodyLimit: '257kb' });
+    const taken = await doctor(['--to', enough.url, '--secret', SECRET]);
+    expect(taken.only('large body')).toMatchObject({ result: 'ok' });
     const refused = {
       result: 'bad',
       text: 'A delivery that was signed with secret 2 of 2 was not acknowledged: 401.',

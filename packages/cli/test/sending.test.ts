@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { isSigned, receiver, SECRET } from './support/receiver.ts';
 import { run, type Run, start } from './support/run.ts';
 
@@ -295,6 +295,20 @@ describe('listening', () => {
       ]);
       expect(forged.records()).toMatchObject([{ response: { status: 401 } }]);
       expect(behind.received).toEqual([]);
+    });
+
+    test('a server that has not responded within 28 s becomes 503, before the service gives up', async () => {
+      const { url, arrivals } = await listening('--forward-to', behind.url);
+      const { timeout } = AbortSignal;
+      const timers = jest
+        .spyOn(AbortSignal, 'timeout')
+        .mockImplementation((ms) => (ms === 28_000 ? AbortSignal.abort() : timeout(ms)));
+      const { records } = await send(url, '--json');
+      timers.mockRestore();
+      expect(records()).toMatchObject([{ response: { status: 503 } }]);
+      expect(arrivals()).toMatchObject([
+        { status: 503, forwarded: { response: 'no response in time' } },
+      ]);
     });
 
     test('says of a wrong signature what it knows: others were verified before', async () => {
