@@ -71,3 +71,12 @@ it('a body that is no JSON is not shown, and a deep one is cut', () => {
   const deep = `${'['.repeat(5_000)}"Ada"${']'.repeat(5_000)}`;
   expect(maskedBody(new TextEncoder().encode(deep))).not.toContain('Ada');
 });
+
+it.each([
+  [50, '••• number'],
+  [51, '•••'],
+])('a value that is nested %d deep is shown as %s', (depth, shown) => {
+  const nested = `${'['.repeat(depth)}7${']'.repeat(depth)}`;
+  const whole = `${'['.repeat(depth)}"${shown}"${']'.repeat(depth)}`;
+  expect(maskedBody(new TextEncoder().encode(nested))).toBe(whole);
+});

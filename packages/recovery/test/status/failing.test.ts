@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status } from '@call-webhooks/recovery';
 import { MINUTE } from './service-model.ts';
-import { NOW, storeWith } from './written-log.ts';
+import { ack, NOW, storeWith } from './written-log.ts';
 
 describe('events that fail', () => {
   const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
@@ -34,6 +34,23 @@ describe('events that fail', () => {
     });
     expect(own?.text).not.toContain('theirs');
   });
+
+  // What the service sends twice within a minute has failed for one reason, and not for five minutes.
+  it.each([
+    [300_000, ['failing']],
+    [299_999, []],
+  ])(
+    'twice within a minute, when the last of others was handled %d ms before: %j',
+    async (ago, kinds) => {
+      const failures = [failed('c1', 3, refused, 1), failed('c1', 2, refused, 2)];
+      const marks = {
+        [counterName('failed', '', 'call:completed', 's')]: failures[1]!.at,
+        [ack('call:completed')]: failures[1]!.at - ago,
+      };
+      const { attention } = await status({ store: await storeWith({ failures, marks }) });
+      expect(attention.map(({ kind }) => kind)).toEqual(kinds);
+    },
+  );
 
   it('have the attempts that they were known to have left, if their last row does not say it', async () => {
     const rows = [11, 6, 1].map((minute, at) => failed('c1', minute, refused, at + 1));
