@@ -70,3 +70,95 @@ shows('the tests of queues', BROKEN_QUEUES, (runner, broken) => {
     open: (options) => openQueue(options, broken?.breaks),
   });
 });
+
+describe('what the tests leave behind', () => {
+  /** Ways to refuse that have no effect, which the tests of `ping` complain of, and how many are in force. */
+  function refusing() {
+    const log: string[] = [];
+    const way = (name: string) => async () => {
+      log.push(`${name} begins`);
+      return async () => log.push(`${name} ends`);
+    };
+    return { log, refusals: { first: way('first'), second: way('second') } };
+  }
+  const closing = (closed: string[], name: string) => () => Promise.resolve(void closed.push(name));
+
+  it('is no open store, and no refusal that is in force, also where a test fails', async () => {
+    const { log, refusals } = refusing();
+    const closed: string[] = [];
+    const { failures } = await failuresOf((runner) => {
+      const open = async () => ({
+        ...(await openStore()),
+        refusals,
+        close: closing(closed, 'store'),
+      });
+      storeContractTests(runner, { name: 'a store', open });
+    });
+    expect(failures.size).toBeGreaterThan(0);
+    expect(log.slice(0, 2)).toEqual(['first begins', 'first ends']);
+    expect(log.filter((line) => line.endsWith('begins')).length * 2).toBe(log.length);
+    expect(closed).toEqual(['store']);
+  });
+
+  it('is no open store of dead letters', async () => {
+    const { log, refusals } = refusing();
+    const closed: string[] = [];
+    const { failures } = await failuresOf((runner) => {
+      const open = async () => ({
+        ...(await openDeadLetters()),
+        ...{ refusals, close: closing(closed, 'letters') },
+      });
+      deadLettersContractTests(runner, { name: 'dead letters', open });
+    });
+    expect(failures.size).toBeGreaterThan(0);
+    expect(log.slice(0, 2)).toEqual(['first begins', 'first ends']);
+    expect(closed).toEqual(['letters']);
+  });
+
+  it('is no worker, and then no queue, of any test', async () => {
+    const closed: string[] = [];
+    const { ran, failures } = await failuresOf((runner) =>
+      queueContractTests(runner, {
+        name: 'a queue',
+        lacks: ['worker-health', 'refusals'],
+        async open(options) {
+          const opened = await openQueue(options);
+          return {
+            ...opened,
+            async startWorker(handlers) {
+              const worker = await opened.startWorker(handlers);
+              closed.push('start');
+              const close = async () => {
+                await worker.close();
+                closed.push('worker');
+              };
+              return { ...worker, close };
+            },
+            async close() {
+              await opened.close();
+              closed.push('queue');
+            },
+          };
+        },
+      }),
+    );
+    expect(failures).toEqual(new Map());
+    const count = (name: string) => closed.filter((one) => one === name).length;
+    expect(count('queue')).toBeGreaterThanOrEqual(ran);
+    expect(count('worker')).toBe(count('start'));
+    expect(closed.at(-1)).toBe('queue');
+  });
+
+  it('is an error that says where the promise was broken', async () => {
+    const { failures } = await failuresOf((runner) => {
+      const open = async () => ({ ...(await openStore()), refusals: {} });
+      storeContractTests(runner, { name: 'a store', open });
+    });
+    const [error] = [...failures.values()];
+    expect(error!.message).toContain('The test needs refusals: ways in which what is written');
+    expect(error!.stack).toMatch(/^Error: Broken promise: [^]*\n\s+at whileRefused .*refusals\.ts/);
+    expect(error!.cause).toMatchObject({
+      message: expect.stringMatching(/^The test needs refusals/),
+    });
+  });
+});
