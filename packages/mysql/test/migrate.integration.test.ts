@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { Pool } from 'mysql2/promise';
 import { mysqlDeadLetters, mysqlStore } from '../src/index.ts';
 import { freshPrefix, openPool, rowsOf, withMysql } from './support.ts';
 import { useMysql } from './use-mysql.ts';
@@ -131,6 +132,25 @@ withMysql('migrate()', () => {
     expect(await store.migrate()).toEqual({ from: 0, to: 1 });
     await store.ping();
   });
+
+  it('gives no connection back to its pool that has its lock or its settings', async () => {
+    const prefix = freshPrefix();
+    const [first, second] = [1, 2].map(() => openPool(test.url, { connectionLimit: 1 })) as [
+      Pool,
+      Pool,
+    ];
+    const settings = `SELECT @@SESSION.sql_mode AS mode, @@SESSION.autocommit AS autocommit`;
+    const usual = await rowsOf(second, settings);
+    await mysqlStore(first, { prefix }).migrate();
+    expect(await rowsOf(first, settings)).toEqual(usual);
+    // It would wait for the lock.
+    await test.pool.query(`DROP PROCEDURE ${prefix}extend`);
+    const startedAt = performance.now();
+    expect(await mysqlStore(second, { prefix }).migrate()).toEqual({ from: 1, to: 1 });
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(await rowsOf(second, settings)).toEqual(usual);
+    await Promise.all([first.end(), second.end()]);
+  }, 60_000);
 
   it('cuts no text off, whatever the mode of the connection is', async () => {
     const pool = openPool(test.url, { connectionLimit: 1 });

@@ -65,6 +65,8 @@ export function groups({ it, store, connections, claim, advance }: StoreTestCont
     await store().admit(first);
     for (let i = 0; i < 3; i++) {
       await advance(LEASE_MS - 10_000);
+      // What a store deletes with so many claims is not the group, though its first lease is over.
+      await Promise.all(Array.from({ length: 100 }, () => store().admit(claim(undefined))));
       expect(await store().admit(second)).toEqual(groupBusy);
       expect(await store().extend(first.key!, first.token, LEASE_MS)).toBe(true);
     }
