@@ -35,6 +35,45 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     },
   });
 
+  it('leaves no key of a letter that was removed, settled or has expired', async () => {
+    await test.admin.flushall();
+    const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
+    const letters = redisDeadLetters(client, { logger: collectingLogger() });
+    const lease = { token: 't', leaseMs: 60_000 };
+    const put = async (key: string) => {
+      await letters.put(deadLetter({ key, failedAt: new Date(1_769_860_800_000) }));
+      return (await letters.list()).letters[0]!.id;
+    };
+    const ways: Record<string, (id: string) => Promise<unknown>> = {
+      removed: (id) => letters.remove(id),
+      'removed while it is claimed': async (id) => {
+        await letters.claim(id, lease);
+        return letters.remove(id);
+      },
+      settled: async (id) => {
+        await letters.claim(id, lease);
+        await letters.giveBack(id, 't', {
+          at: new Date(),
+          source: 'redrive',
+          attempt: 4,
+          error: 'no',
+        });
+        await letters.claim(id, lease);
+        return letters.settle(id, 't');
+      },
+      expired: async () => {
+        const turn = { before: new Date(), limit: 10, ...lease };
+        return (await letters.removeExpired!(turn)) === 1;
+      },
+    };
+    for (const [name, end] of Object.entries(ways)) {
+      expect([name, await end(await put(name))]).toEqual([name, true]);
+      const turn = name === 'expired' ? ['call-webhooks:{dead-letters}:removal'] : [];
+      expect([name, await test.admin.keys('*')]).toEqual([name, turn]);
+    }
+    client.disconnect();
+  });
+
   it('lists each of 2,500 letters once that failed in the same millisecond', async () => {
     await test.admin.flushall();
     const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });

@@ -147,6 +147,29 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     }
   });
 
+  it('lets what it keeps of the outcome log run out as well, once nobody writes', async () => {
+    const { log } = redisStore(redis, { prefix: 'p' });
+    const at = Date.now();
+    const ran = { at, process: 'one', source: 'webhook', durationMs: 5 } as const;
+    const row = { ...ran, outcome: 'handled', webhookId: 'w-1' } as const;
+    const failure = { ...ran, outcome: 'handler-failed', webhookId: 'w-2' } as const;
+    await log!.append({
+      ...{ id: 'batch-1', process: { id: 'one', at } as never, rows: [row], failures: [failure] },
+      ...{ counts: { minutes: { [Math.floor(at / 60_000)]: { a: 1 } } }, marks: { started: at } },
+    });
+    const hours: Record<string, number> = {};
+    for (const key of await redis.keys('*'))
+      hours[key.replace(/\d{6,}/, 'N')] = Math.ceil((await redis.pttl(key)) / 3_600_000);
+    const slot = 'p:{outcome-log}';
+    expect(hours).toEqual({
+      ...{ [`${slot}:batch:batch-1`]: 1, [`${slot}:marks`]: 720 },
+      ...{ [`${slot}:batches`]: 50, [`${slot}:rows`]: 50 },
+      ...{ [`${slot}:failed-batches`]: 50, [`${slot}:failures`]: 50 },
+      ...{ [`${slot}:minutes`]: 50, [`${slot}:minutes:N`]: 50 },
+      ...{ [`${slot}:processes`]: 50, [`${slot}:seen`]: 50 },
+    });
+  });
+
   it('leaves nothing of a health check for longer than a second', async () => {
     await redisStore(redis, { logger: collectingLogger() }).ping!();
     for (const key of await redis.keys('*'))

@@ -64,6 +64,27 @@ export function queueJobsContractTests(
         });
     });
 
+    it('misses no job that waited before, though others are added between two pages', async () => {
+      const { queue, jobs } = await open();
+      const add = async () => {
+        const delivery = queuedCall(unique('call'));
+        await queue.enqueue(delivery);
+        return delivery.callId;
+      };
+      const waited: (string | undefined)[] = [];
+      for (let added = 0; added < 6; added++) waited.push(await add());
+      const found: (string | undefined)[] = [];
+      let cursor: string | undefined;
+      for (let more = 0; more < 30; more++) {
+        const page = await jobs.list({ cursor, limit: 1 });
+        found.push(...page.jobs.map(({ delivery }) => delivery.callId));
+        if ((cursor = page.cursor) === undefined) break;
+        if (more < 6) await add();
+      }
+      expect(cursor).toBeUndefined();
+      for (const callId of waited) expect(found.filter((one) => one === callId)).toEqual([callId]);
+    });
+
     it('erases a job that waits, which is never run', async () => {
       const { queue, jobs, startWorker } = await open();
       const [erased, other] = [unique('call'), unique('call')];
