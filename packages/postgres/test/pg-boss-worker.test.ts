@@ -78,6 +78,32 @@ describe('a worker', () => {
       expect(callsOf('send')).toEqual([]);
     });
 
+    it.each([0, 20_000])(
+      'is aborted when pg-boss would give it to another worker, though fetching it took %d ms',
+      async (took) => {
+        const signals: AbortSignal[] = [];
+        const jobs = [fetchedJob({ expireInSeconds: 300 })];
+        const fetch = async () => {
+          await new Promise((resolve) => setTimeout(resolve, took));
+          return jobs.splice(0);
+        };
+        work(recordingBoss({ fetch }), {
+          on: {
+            'call:completed': (_event, { signal }) => {
+              signals.push(signal);
+              return new Promise(() => undefined);
+            },
+          },
+        });
+        await jest.advanceTimersByTimeAsync(took);
+        expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+        await jest.advanceTimersByTimeAsync(300_000 - took - 1);
+        expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+        await jest.advanceTimersByTimeAsync(1);
+        expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+      },
+    );
+
     it('that was sent by hand is continued, and not handled', async () => {
       const handler = jest.fn();
       const { callsOf } = work(withJob(fetchedJob({ retryLimit: BEYOND - 1 })), {
