@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { type SimulatorOptions, startSimulator, CHAOS_MODES } from '@call-webhooks/simulator';
+import { settingsOf } from '../src/options.ts';
 import { oneEvent, responses } from './support/one-event.ts';
 import { getEvents, getJson, restOf } from './support/rest.ts';
 import { STARTED_AT, testResources } from './support/test-resources.ts';
@@ -97,6 +98,15 @@ describe('the defaults', () => {
     expect(clock.mode).toBe('real');
     expect(clock.now()).toBeGreaterThanOrEqual(before);
     expect(clock.now()).toBeLessThanOrEqual(Date.now() + 1);
+  });
+
+  test('every figure is the documented one', () => {
+    const figures = Object.entries(settingsOf({})).filter(([, value]) => typeof value === 'number');
+    expect(Object.fromEntries(figures)).toEqual({
+      ...{ port: 0, retryEvery: 300_000, retryJitter: 0.1, maxAttempts: 6 },
+      ...{ acknowledgeWithin: 30_000, recordingFirst: 0.5, slowBodyMs: 200, maxInFlight: 64 },
+      ...{ patience: 1_000, keepRecords: 100_000, pageSize: 50 },
+    });
   });
 
   test('each run has a seed of its own', async () => {
