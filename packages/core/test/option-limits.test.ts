@@ -8,7 +8,7 @@ import {
   SAME_CLOCK_MS,
 } from '../src/stores.ts';
 import { resolveSettings } from '../src/options.ts';
-import { delivery, NOW, SECRET, STARTED } from './support.ts';
+import { bytes, delivery, NOW, SECRET, STARTED } from './support.ts';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const TEN_YEARS = 3_650 * DAY;
@@ -63,6 +63,31 @@ describe('every number that an option may be', () => {
     ['GB', '1gb', 1024 ** 3],
   ])('a size may be %s: %j', (_unit, bodyLimit, bytes) => {
     expect(resolveSettings({ secret: SECRET, bodyLimit }).bodyLimit).toBe(bytes);
+  });
+});
+
+describe('what a store in memory keeps by default', () => {
+  it('are 10,000 dead letters, and a page has 100', async () => {
+    const letters = memoryDeadLetters();
+    const letter = (at: number) => ({
+      ...{ webhookId: `w${String(at)}`, key: `k${String(at)}`, reason: 'handler-failed' as const },
+      ...{ timestamp: new Date(NOW), failedAt: new Date(NOW), attempt: 1, error: undefined },
+      ...{ rawBody: bytes('{}'), source: 'webhook' as const, errorText: 'no' },
+    });
+    for (let at = 0; at < 10_000; at++) await letters.put(letter(at));
+    await expect(letters.put(letter(10_000))).rejects.toThrow('it already has 10000');
+    expect((await letters.list()).letters).toHaveLength(100);
+  });
+
+  it('are 100,000 webhook ids', async () => {
+    let evicted = 0;
+    const store = memoryStore({ onEvicted: () => (evicted += 1) });
+    const claim = { key: undefined, leaseMs: 1_000, replayUntil: Date.now() + DAY };
+    const admit = (id: string) => store.admit({ ...claim, webhookId: id, token: id });
+    for (let at = 0; at < 100_000; at++) await admit(String(at));
+    expect(evicted).toBe(0);
+    await admit('one more');
+    expect(evicted).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { createReceiver, memoryStore } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
 import { reconcile, startReconciler } from '@call-webhooks/recovery';
 import { startSimulator } from '@call-webhooks/simulator';
+import { resolveOptions } from '../src/reconciler-options.ts';
 import { start } from './reconciler/start.ts';
 import { manualClock } from './support/manual-clock.ts';
 import { closeLater, HOUR, MINUTE, STARTED_AT, startWorld } from './support/world.ts';
@@ -295,8 +296,12 @@ describe('trouble', () => {
     expect([String(errors[0]), results]).toEqual([expect.stringContaining('rememberFor'), []]);
   });
 
-  it('with options is found at once', async () => {
+  it('with options is found at once, and the defaults are the documented ones', async () => {
     const { client, receiver } = await startWorld();
+    expect(resolveOptions({ client, receiver })).toMatchObject({
+      ...{ every: 900_000, lookBack: 21_600_000, settleFor: 600_000, dryRun: false },
+      ...{ name: 'reconcile', logger: console, shared: { concurrency: 4 } },
+    });
     const refused = (options: object) => () => startReconciler({ client, receiver, ...options });
     expect(refused({ every: 1_000 })).toThrow('every: expected whole milliseconds from 60000');
     expect(refused({ evry: 900_000 })).toThrow('evry');
