@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InFlight } from '../../src/in-flight.ts';
-import { type ErrorInfo, memoryStore, type ReceiverRequest, type Store } from '../../src/index.ts';
+import {
+  type ErrorInfo,
+  type HandlerContext,
+  memoryStore,
+  type ReceiverRequest,
+  type Store,
+} from '../../src/index.ts';
 import { useLateClock } from '../late-clock.ts';
 import { createTestReceiver, deferred, delivery, STARTED } from '../support.ts';
 import { slow } from './slow-receiver.ts';
@@ -203,6 +209,27 @@ describe('close() beside slow handlers and stores', () => {
     expect(outcomes.at(-1)?.status).toBe(503);
   });
 });
+
+it.each(['before', 'after'])(
+  'a handler that is late, and then has to stop, is told of its deadline: it reads its signal %s',
+  async (when) => {
+    const [go, ended] = [deferred(), deferred<unknown>()];
+    const { receiver, send } = createTestReceiver({
+      ackWithin: 1,
+      on: {
+        'call:started': async (_event: unknown, context: HandlerContext) => {
+          const early = when === 'before' ? context.signal : undefined;
+          await go.promise;
+          ended.resolve((early ?? context.signal).reason);
+        },
+      },
+    });
+    expect(await send(STARTED)).toBe('deadline');
+    await receiver.close({ graceMs: 0 });
+    go.resolve();
+    expect(await ended.promise).toMatchObject({ code: 'deadline' });
+  },
+);
 
 describe('places in flight', () => {
   beforeEach(() => {

@@ -65,10 +65,15 @@ describe('the line of a store that fails', () => {
     error.stack = [
       `Error: ${error.message}`,
       '    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)',
+      ...Array.from({ length: 12 }, () => '    at processTicks (node:internal/process/task:95:5)'),
       '    at Client.send (/app/src/client.js:3:9)',
       '    at StoreCalls.admit (file:///app/node_modules/@call-webhooks/core/dist/esm/x.js:1:2)',
       '    at async run (/app/node_modules/.pnpm/c/node_modules/@call-webhooks/redis/y.cjs:3:4)',
       '    at async listOnTimeout (node:internal/timers:581:17)',
+      ...Array.from(
+        { length: 9 },
+        (_, at) => `    at step${String(at)} (/app/src/steps.js:${String(at + 1)}:1)`,
+      ),
     ].join('\n');
     return error;
   };
@@ -96,6 +101,11 @@ describe('the line of a store that fails', () => {
     expect(stack?.split('\n').slice(1)).toEqual([
       '    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)',
       '    at Client.send (/app/src/client.js:3:9)',
+      // Ten in all, of the many that may be the user's.
+      ...Array.from(
+        { length: 8 },
+        (_, at) => `    at step${String(at)} (/app/src/steps.js:${String(at + 1)}:1)`,
+      ),
     ]);
   });
 });

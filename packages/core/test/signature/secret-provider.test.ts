@@ -200,6 +200,25 @@ describe('a secret provider', () => {
     expect((await source.current('e')).map((key) => key.id)).toEqual(['new']);
   });
 
+  it('that names its secrets anew does not make the log forget when the others verified', async () => {
+    let version = 0;
+    const { send, lines } = createTestReceiver({
+      secret: () => [
+        { id: 'crm', secret: SECRET },
+        { id: `recording-${String(version)}`, secret: OTHER_SECRET },
+      ],
+    });
+    for (; version < 100; version++) {
+      await send(EVENT);
+      await send(EVENT, { secret: OTHER_SECRET });
+      await jest.advanceTimersByTimeAsync(300_000);
+    }
+    expect(await send(EVENT, { secret: generateSecret() })).toBe('signature-mismatch');
+    expect(lines.at(-1)).toContain(
+      'Last verified delivery: crm 0 s ago, recording-100 none since the start.',
+    );
+  });
+
   it('that fails is reported with what it threw', async () => {
     const down = new Error('down.');
     const onError = jest.fn<(error: unknown, context: { source: string }) => void>();

@@ -177,6 +177,41 @@ describe('the memory for names', () => {
   });
 });
 
+describe('the lookups of names', () => {
+  it('are 1,000 at once: a name beyond is a stranger, and a tenant keeps its secrets', async () => {
+    const { asked, send, flood } = tenants();
+    const forged = { secret: OTHER_SECRET };
+    expect(await send('real-a', EVENT)).toBe('handled');
+    await jest.advanceTimersByTimeAsync(300_000);
+    const answer = deferred<undefined>();
+    asked.mockImplementation(() => answer.promise);
+    const flooding = flood(names('made-up', 1_000));
+    await jest.advanceTimersByTimeAsync(0);
+    asked.mockClear();
+    expect(await send('real-b', EVENT)).toBe('signature-mismatch');
+    expect(await send('real-a', EVENT)).toBe('handled');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await send('real-a', EVENT, forged)).toBe('secret-unavailable');
+    expect(asked).not.toHaveBeenCalled();
+    answer.resolve(undefined);
+    expect(await flooding).toEqual(new Set(['signature-mismatch']));
+    asked.mockImplementation(real);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await send('real-b', EVENT)).toBe('handled');
+    expect(await send('real-a', EVENT, forged)).toBe('signature-mismatch');
+  });
+
+  it.each<[string, () => Promise<undefined>]>([
+    ['failed', () => Promise.reject(new Error('down'))],
+    ['found nothing', () => Promise.resolve(undefined)],
+  ])('that %s take no room from those after them', async (_how, provider) => {
+    const { asked, send, flood } = tenants(provider);
+    for (let part = 0; part < 11; part++) await flood(names(`made-up-${String(part)}`, 100));
+    asked.mockImplementation(real);
+    expect(await send('real-a', EVENT)).toBe('handled');
+  });
+});
+
 it('lines of the logger name no secret', async () => {
   const lines = new Lines();
   const { send } = createTenantsReceiver({

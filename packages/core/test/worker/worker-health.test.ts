@@ -4,6 +4,7 @@ import {
   startPollingWorker,
   type PollingWorkerOptions,
   type PollResult,
+  WorkerNotes,
 } from '../../src/stores.ts';
 import { deferred } from '../support.ts';
 
@@ -102,6 +103,14 @@ describe('health() of a polling worker', () => {
     const closed = worker.close();
     expect(await worker.health()).toMatchObject({ ok: false, closing: true });
     await closed;
+  });
+
+  it('is paused if the check has found out that it is', async () => {
+    let isPaused = false;
+    const check = async () => void (isPaused = true);
+    const notes = new WorkerNotes();
+    const state = { closing: false, running: 0, paused: () => isPaused, check };
+    expect(await notes.health(state)).toMatchObject({ ok: false, paused: true });
   });
 
   it('counts the jobs that run, and knows when one ended, whatever its result was', async () => {
