@@ -122,6 +122,20 @@ it.each<[string, (c: Context) => Promise<unknown>]>([
   expect(own.lines).toEqual([expect.stringContaining('before request.json()')]);
 });
 
+it('a body that a middleware began to read, and whose connection then broke, is answered', async () => {
+  const own = collectingLogger();
+  const { headers, method } = await delivery();
+  const broken = new ReadableStream({
+    pull: (controller) => controller.error(new Error('the connection was closed')),
+  });
+  const app = readBefore((c) => c.req.text().catch(() => undefined), own);
+  const request = { method, headers, body: broken, duplex: 'half' };
+  const response = await app.request('/hook', request as RequestInit);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({ outcome: 'body-already-parsed' });
+  expect(own.lines).toHaveLength(1);
+});
+
 it.each([
   ['a Request', new Request('http://x', { method: 'POST', body })],
   ['the request of node:http', { method: 'POST', headers: {} }],
