@@ -142,6 +142,26 @@ describe('other payloads that can never be handled', () => {
     for (const letter of letters) expect(letter).not.toHaveProperty('key');
   });
 
+  it.each<[string, PropertyKey[], boolean]>([
+    ['with the payload as a whole', [], false],
+    ['with the object that has the field', ['customer'], false],
+    ['with the field', ['customer', 'id'], false],
+    ['with a field beside it', ['customer', 'name'], true],
+    ['with a field of that name elsewhere', ['id'], true],
+    ['with an object of that name elsewhere', ['order', 'customer'], true],
+  ])('have a key only if nothing is wrong with its field: %s', async (_where, path, hasKey) => {
+    const validate = () => ({ issues: [{ message: 'no', path }] });
+    const custom = {
+      schema: { '~standard': { version: 1, vendor: 'own', validate } },
+      key: ({ customer }: { customer: { id: string } }) => customer.id,
+      handle,
+    };
+    const sent = { id: 'a', order: { customer: 'b' }, customer: { id: 'c', name: 'd' } };
+    const { codes, letters } = await letterOf(sent, { custom } as never);
+    expect(codes[1]).toBe(hasKey ? 'in-dead-letters' : 'dead-lettered');
+    expect(letters[0]!.key).toBe(hasKey ? 'custom:c' : undefined);
+  });
+
   it('have no key if the schema itself failed', async () => {
     const failing = z.object({}).check(() => {
       throw new Error('no connection');
