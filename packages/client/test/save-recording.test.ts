@@ -244,6 +244,26 @@ describe('a connection that breaks', () => {
     ...more,
   });
 
+  test.each([
+    ['whole', content.length],
+    ['short', content.length - 1],
+  ])('and a rest that does not say the size of all, and comes %s', async (_, end) => {
+    const server = await brokenThen((start) => (to) => {
+      to.writeHead(206, part(start, { 'content-range': `bytes ${start}-${end - 1}/*` }));
+      to.write(content.subarray(start, end), () => to.end());
+    });
+    const totals = new Set<number | undefined>();
+    const saving = save(server, { onProgress: ({ total }) => totals.add(total) }, 1);
+    const outcome = await saving.catch((error: unknown) => (error as Error).message);
+    expect([outcome, await readdir(folder)]).toEqual(
+      end === content.length
+        ? [{ path, bytes: content.length }, ['call.mp3']]
+        : [`the recording has ${end} bytes, but ${content.length} were announced`, []],
+    );
+    expect([...totals]).toEqual([content.length]);
+    await server.close();
+  });
+
   test.each<[string, Parameters<typeof brokenThen>[0]]>([
     [
       'another version, whatever If-Range says',

@@ -96,6 +96,23 @@ describe('a manual clock', () => {
   });
 });
 
+test('the clock waits anew for a receiver that it has just woken', async () => {
+  const simulator = await open.simulator({ patience: 300 });
+  const receiver = await open.receiver(async (_received, response) => {
+    for (const part of ['10s', '19s']) await simulator.clock.sleep(part);
+    response.end();
+  });
+  simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+  simulator.calls.start();
+  await receiver.arrived();
+  await simulator.clock.runUntilIdle();
+  const [event] = simulator.events.list();
+  expect(event).toMatchObject({
+    state: 'acknowledged',
+    attempts: [{ endedAt: STARTED_AT + 29_000, response: { status: 200 } }],
+  });
+});
+
 test('a real clock passes by itself, and can be advanced', async () => {
   const { clock } = await open.simulator({ clock: 'real' });
   const before = clock.now();

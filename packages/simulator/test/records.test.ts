@@ -169,6 +169,15 @@ describe('a record has all its fields, and no other', () => {
     expect(simulator.calls.get(call._id)).toMatchObject({ loggedAt: STARTED_AT + 22_000 });
   });
 
+  test('of many calls, the recordings of some come first, and those of others second', async () => {
+    const { calls, clock } = await open.simulator();
+    for (let placed = 0; placed < 60; placed++) calls.place({ durationSeconds: 1 });
+    await clock.runUntilIdle();
+    const first = calls.list().filter((one) => one.recording!.availableAt < one.loggedAt!).length;
+    expect(first).toBeGreaterThan(15);
+    expect(first).toBeLessThan(45);
+  });
+
   test('a call that nobody planned, with what was given and without what is not known', async () => {
     const { calls } = await open.simulator();
     const given = {

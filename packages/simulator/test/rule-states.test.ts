@@ -285,6 +285,31 @@ describe('a paused rule', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  /** What happens to an event of the rule, and to one that was sent by hand, while both wait for a retry. */
+  test.each<[string, SimulatorOptions['whilePaused'], string[], string[]]>([
+    ['pause', 'drop', ['dropped', 'waiting'], ['dropped', 'acknowledged']],
+    ['pause', 'hold', ['held', 'waiting'], ['held', 'acknowledged']],
+    ['pause and resume', 'hold', ['waiting', 'waiting'], ['acknowledged', 'acknowledged']],
+    ['pause and resume', 'drop', ['dropped', 'waiting'], ['dropped', 'acknowledged']],
+    ['remove', 'hold', ['dropped', 'dropped'], ['dropped', 'dropped']],
+  ])('after "%s", where events are to %s', async (what, whilePaused, now, later) => {
+    const { simulator, receiver, ruleId } = await oneEvent(500, { whilePaused });
+    await simulator.events.settled();
+    simulator.events.resend(simulator.events.list()[0]!._id);
+    await simulator.events.settled();
+    const states = () => simulator.events.list().map(({ state }) => state);
+    expect(states()).toEqual(['waiting', 'waiting']);
+    if (what === 'remove') simulator.rules.remove(ruleId);
+    else simulator.rules.pause(ruleId);
+    if (what.endsWith('resume')) simulator.rules.resume(ruleId);
+    await simulator.events.settled();
+    expect(states()).toEqual(now);
+    receiver.respond = (_received, response) => void response.end();
+    await simulator.clock.runUntilIdle();
+    expect(states()).toEqual(later);
+    expect(simulator.outbox.list()).toEqual([]);
+  });
+
   test('lets a single event be sent by hand', async () => {
     const { simulator, receiver, event, rule } = await oneEvent(404);
     await simulator.clock.runUntilIdle();

@@ -81,7 +81,18 @@ export async function signedBytes(
     body,
     timestamp: timestamp ?? Math.floor(now() / 1000),
   });
-  return { headers: { 'content-type': 'application/json', ...signature, ...headers }, body };
+  const own = { 'content-type': 'application/json', ...signature };
+  return { headers: replacing(own, headers), body };
+}
+
+/** Names of headers are the same in lower case and in capitals. */
+function replacing(
+  own: Readonly<Record<string, string>>,
+  further: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const replaced = new Set(Object.keys(further).map((name) => name.toLowerCase()));
+  const kept = Object.entries(own).filter(([name]) => !replaced.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...further };
 }
 
 export const toRequest = ({ headers, body }: SignedBytes, url: string): Request =>

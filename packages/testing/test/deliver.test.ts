@@ -73,7 +73,7 @@ const TARGETS: Record<string, Mount> = {
     createServer((request, response) => void nodeHandler(receiver)(request, response)),
 };
 
-describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
+describe.each(Object.entries(TARGETS))('%s', (name, mount) => {
   const start = async () => {
     const handle = jest.fn<() => void>();
     return { handle, target: await mount(createReceiver(options(handle)), handle) };
@@ -91,6 +91,15 @@ describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
     const results = await Promise.all([deliver(target, event), deliver(target, event)]);
     expect(results.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
     expect(handle).toHaveBeenCalledTimes(1);
+  });
+
+  it('is asked at the path that is given', async () => {
+    const { handle, target } = await start();
+    const elsewhere = deliver(target, callCompleted(), { path: '/elsewhere' });
+    const hasRoutes = /Express app|Fastify|Nest|Hono/.test(name);
+    if (!hasRoutes) expect((await elsewhere).outcome).toBe('handled');
+    else await expect(elsewhere).rejects.toThrow('nothing is mounted at POST /elsewhere');
+    expect(handle).toHaveBeenCalledTimes(hasRoutes ? 0 : 1);
   });
 
   it('responds 401 to a forgery', async () => {
@@ -161,6 +170,21 @@ describe('signing', () => {
     });
     expect(status).toBe(415);
   });
+
+  it.each(['content-type', 'Content-Type', 'X-Service-Timestamp', 'x-service-timestamp'])(
+    'a further header replaces that of the delivery, written as %s',
+    async (name) => {
+      const options = { headers: { [name]: '1', 'X-More': 'yes' } };
+      const { headers, toRequest } = await signedRequest(callCompleted(), options);
+      expect(headers).toMatchObject(options.headers);
+      const sent = toRequest().headers;
+      expect([sent.get(name), sent.get('x-more')]).toEqual(['1', 'yes']);
+      expect([...sent.keys()].sort()).toEqual([
+        ...['content-type', 'x-more', 'x-service-signature', 'x-service-timestamp'],
+        'x-service-webhook-id',
+      ]);
+    },
+  );
 
   it('gives a request for any client', async () => {
     const hook = createWebHandler(options(() => undefined));

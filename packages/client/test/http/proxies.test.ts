@@ -93,20 +93,43 @@ describe('behind a proxy', () => {
     expect(proxyNote(new URL(url))).toContain('add 127.0.0.1 to NO_PROXY');
   });
 
-  test.each([
-    ['*', false],
-    ['api.example.com', false],
-    ['other.example,.example.com', false],
-    ['*.example.com', false],
-    ['example.com', false],
-    ['api.example.com:443', false],
-    ['ample.com', true],
-    ['', true],
-  ])('NO_PROXY=%s: named is %p', (list, named) => {
-    process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
-    process.env['NO_PROXY'] = list;
-    const note = proxyNote(new URL('https://api.example.com/v1/events'));
-    expect(note !== '').toBe(named);
+  test.each(variables.filter((name) => !/no/i.test(name)))(
+    '%s alone is named for https, and one of http for http alone',
+    (name) => {
+      process.env[name] = 'http://proxy.example:3128';
+      const named = `. ${name} names the proxy http://proxy.example:3128, but`;
+      expect(proxyNote(new URL('https://api.example.com/'))).toContain(named);
+      const isOfHttp = /^http_/i.test(name);
+      expect(proxyNote(new URL('http://api.example.com/')).includes(named)).toBe(isOfHttp);
+    },
+  );
+
+  test('of several, the one of the protocol is named, in lower case before capitals', () => {
+    const order = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+    for (const name of order) process.env[name] = `http://${name.replace('_', '-')}.example`;
+    for (const name of order) {
+      expect(proxyNote(new URL('https://api.example.com/'))).toContain(`. ${name} names`);
+      Reflect.deleteProperty(process.env, name);
+    }
+  });
+
+  describe.each(['NO_PROXY', 'no_proxy'])('%s', (exceptions) => {
+    test.each([
+      ['*', false],
+      ['api.example.com', false],
+      ['other.example,.example.com', false],
+      ['*.example.com', false],
+      ['example.com', false],
+      ['api.example.com:443', false],
+      ['ample.com', true],
+      ['', true],
+      ['other.example api.example.com', false],
+    ])('as "%s": the proxy is named is %p', (list, named) => {
+      process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
+      process.env[exceptions] = list;
+      const note = proxyNote(new URL('https://api.example.com/v1/events'));
+      expect(note !== '').toBe(named);
+    });
   });
 
   test.each([

@@ -65,6 +65,18 @@ describe('how far chaos goes', () => {
     between(delays, 1_000, 60_000);
   });
 
+  test('copies of an event that is reordered follow the event, not the call', async () => {
+    const { start } = await many({ reorder: 1, duplicate: 1, concurrentDuplicates: 1 });
+    const events = await start(20);
+    const sent = (id: string) => events.find((one) => one._id === id)!.attempts[0]!.startedAt;
+    const after = (by: string) =>
+      events
+        .filter(({ copiedBy }) => copiedBy === by)
+        .map(({ _id, copyOf }) => sent(_id) - sent(copyOf!));
+    between(after('duplicate'), 500, 10_000);
+    expect(new Set(after('concurrentDuplicates'))).toEqual(new Set([0]));
+  });
+
   test('a skewed clock is six to fifteen minutes ahead or behind', async () => {
     const { start } = await many({ clockSkew: 1 });
     const events = await start(40);

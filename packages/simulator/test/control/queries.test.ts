@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import type { Simulator, WebhookEventSummary } from '@call-webhooks/simulator';
+import type { Respond } from '../support/receiver.ts';
 import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
@@ -185,6 +186,37 @@ describe('an event that is sent again', () => {
   });
 });
 
+test('all that failed is sent again, copies of chaos and what they are copies of', async () => {
+  const simulator = await open.simulator({ maxAttempts: 1, chaos: { duplicate: 1 } });
+  const { url } = await open.receiver(500);
+  const { _id } = simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+  simulator.calls.start();
+  await simulator.events.settled();
+  simulator.rules.resume(_id);
+  await simulator.clock.runUntilIdle();
+  expect(simulator.events.list().map(({ state, copiedBy }) => [state, copiedBy])).toEqual([
+    ['failed', undefined],
+    ['dropped', 'duplicate'],
+  ]);
+  simulator.chaos.clear();
+  expect(await post<Row>(simulator, '/events/resend-failed')).toEqual({ resent: 1 });
+});
+
+test('the receiver of an event is the one that its last attempt went to', async () => {
+  const simulator = await open.simulator();
+  const [first, second] = [await open.receiver(500), await open.receiver(500)];
+  const trigger = 'call:started';
+  const { _id, actions } = simulator.rules.create({ trigger, actions: [{ url: first.url }] });
+  simulator.calls.start();
+  await simulator.events.settled();
+  const shown = async (url: string) =>
+    (await get<WebhookEventSummary[]>(simulator, `/events?url=${url}`)).map((one) => one.url);
+  simulator.rules.updateAction(_id, actions[0]!._id, { url: second.url });
+  expect([await shown(first.url), await shown(second.url)]).toEqual([[first.url], []]);
+  await simulator.clock.next();
+  expect([await shown(first.url), await shown(second.url)]).toEqual([[], [second.url]]);
+});
+
 describe('an outcome in a response', () => {
   const padded = (length: number) => {
     const short = '{"outcome":"handled"}';
@@ -217,6 +249,38 @@ describe('an outcome in a response', () => {
       ]);
   });
 });
+
+/** How an attempt may end, and what the list of events and the event itself say of it. */
+test.each<[string, Respond, object, object]>([
+  [
+    'is answered',
+    (_received, response) => void response.writeHead(503, { 'x-own': 'yes' }).end('busy'),
+    { kind: 'status', status: 503 },
+    { headers: { 'x-own': 'yes' }, body: 'busy', truncated: false },
+  ],
+  [
+    'is cut off',
+    (_received, response) => void response.destroy(),
+    { kind: 'connection-error', code: 'ECONNRESET' },
+    {},
+  ],
+  ['is never answered', () => undefined, { kind: 'timeout' }, {}],
+])(
+  'an attempt that %s: its response is the same in short and as a whole',
+  async (what, respond, short, more) => {
+    const simulator = await open.simulator({ maxAttempts: 1, patience: 1 });
+    const receiver = await open.receiver(respond);
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    simulator.calls.start();
+    await receiver.arrived();
+    if (what.includes('never')) await simulator.clock.advance('30s');
+    await simulator.events.settled();
+    const [summary] = await get<WebhookEventSummary[]>(simulator, '/events');
+    expect(summary!.attempts.map(({ response }) => response)).toEqual([short]);
+    const whole = await get<WebhookEventSummary>(simulator, `/events/${summary!._id}`);
+    expect(whole.attempts).toMatchObject([{ response: { ...short, ...more } }]);
+  },
+);
 
 test('a listener that does not read is disconnected, and the others are told on', async () => {
   const simulator = await open.simulator();

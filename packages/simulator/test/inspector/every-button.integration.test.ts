@@ -206,7 +206,7 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
     await page.locator('#detail-title[data-id=e9]').waitFor();
     await button('Copy curl command', '#detail').click();
     await page.getByText('Curl command copied.').waitFor();
-    const command = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
     const printed = execFileSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }; ${command}`], {
       encoding: 'utf8',
     });
