@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, verify, type ReceiverOptions } from '../../src/index.ts';
+import { LastVerified } from '../../src/signature/secrets.ts';
 import {
   delivery,
   Lines,
@@ -58,4 +59,16 @@ describe('the line of a delivery that no configured secret signed', () => {
     expect(error).toContain(MISSING);
     expect(error).not.toContain(NOTHING_YET);
   });
+});
+
+it('of 101 secrets, the one is forgotten that verified a delivery the longest ago', () => {
+  const verified = new LastVerified();
+  const ids = Array.from({ length: 101 }, (_, at) => `s${String(at)}`);
+  for (const id of ids.slice(0, 100)) verified.note(id, 0);
+  verified.note('s0', 0);
+  expect(verified.told(['s0', 's1'], 0)).toBe('s0 0 s ago, s1 0 s ago');
+  verified.note('s100', 0);
+  expect(verified.told(['s0', 's1', 's2'], 0)).toBe(
+    's0 0 s ago, s1 none since the start, s2 0 s ago',
+  );
 });

@@ -83,6 +83,13 @@ describe('a query of dead letters', () => {
     expect(checkDeadLetterQuery({ cursor: 'z.a-1' }).after).toEqual({ failedAt: 35, id: 'a-1' });
   });
 
+  it('has a cursor of 1,000 characters at most, whatever ids a list has', () => {
+    const query = (length: number) => ({ cursor: 'z.'.padEnd(length, 'a') });
+    const ids = () => true;
+    expect(checkDeadLetterQuery(query(1_000), ids).after?.id).toHaveLength(998);
+    expect(() => checkDeadLetterQuery(query(1_001), ids)).toThrow('never returned such a cursor');
+  });
+
   it('has no next page when the letters fill exactly one', async () => {
     const deadLetters = memoryDeadLetters();
     for (let i = 0; i < 2; i++) await deadLetters.put(deadLetter());
