@@ -140,57 +140,21 @@ describe('sending deliveries', () => {
     });
   });
 
-  describe('sign and verify', () => {
+  test('UTF-16, as PowerShell writes it, is read everywhere but in a raw body', async () => {
+    const utf16 = (name: string, text: string) =>
+      file(name, Buffer.from(`\uFEFF${text}`, 'utf16le'));
+    const secret = ['--secret-file', utf16('secret16', `${SECRET}\r\n`)];
+    const headers = (await run(['sign', '-d', '{"a":1}', ...secret])).stdout.replaceAll(
+      '\n',
+      '\r\n',
+    );
     const body = '{"a":1}';
-    const signed = async () => file('headers', (await run(['sign', '-d', body], { env })).stdout);
-
-    test('verify reads what sign writes', async () => {
-      const { code, stdout } = await run(['verify', '--headers', await signed(), '-d', body], {
-        env,
-      });
-      expect(code).toBe(0);
-      expect(stdout).toMatch(/^verified {2}signed 2/);
-    });
-
-    test('UTF-16, as PowerShell writes it, is read everywhere but in a raw body', async () => {
-      const utf16 = (name: string, text: string) =>
-        file(name, Buffer.from(`\uFEFF${text}`, 'utf16le'));
-      const secret = ['--secret-file', utf16('secret16', `${SECRET}\r\n`)];
-      const headers = (await run(['sign', '-d', body, ...secret])).stdout.replaceAll('\n', '\r\n');
-      const argv = ['verify', '--headers', utf16('headers16', headers), '-d', body];
-      const verified = await run([...argv, ...secret]);
-      expect(verified).toMatchObject({ code: 0, stderr: '' });
-      const data = ['--data', `@${utf16('data16', body)}`];
-      await run(['send', 'x', '--to', target.url, ...data, '--set', 'b=2', ...secret]);
-      expect(String(target.received[0]?.body)).toBe('{"a":1,"b":2}');
-    });
-
-    test.each([
-      ['a line feed', `${body}\n`, 'line feed'],
-      ['spaces', '{ "a": 1 }', 'written again with spaces'],
-      ['a byte order mark', `\ufeff${body}`, 'byte order mark'],
-    ])('%s is found to be the cause', async (_what, changed, cause) => {
-      const { code, stdout } = await run(['verify', '--headers', await signed()], {
-        env,
-        stdin: changed,
-      });
-      expect(code).toBe(1);
-      expect(stdout).toContain('signature-mismatch');
-      expect(stdout).toContain(cause);
-    });
-
-    test('refuses another body and an old timestamp', async () => {
-      const other = await run(['verify', '--headers', await signed(), '-d', '{"a":2}', '--json'], {
-        env,
-      });
-      expect(other.records()).toEqual([
-        expect.objectContaining({ verified: false, code: 'signature-mismatch' }),
-      ]);
-      const old = (await run(['sign', '-d', body, '--timestamp', '1700000000'], { env })).stdout;
-      const argv = ['verify', '--headers', file('old', old), '-d', body];
-      expect((await run(argv, { env })).stdout).toContain('timestamp-out-of-tolerance');
-      expect((await run([...argv, '--tolerance', '300000000'], { env })).code).toBe(0);
-    });
+    const argv = ['verify', '--headers', utf16('headers16', headers), '-d', body];
+    const verified = await run([...argv, ...secret]);
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    const data = ['--data', `@${utf16('data16', body)}`];
+    await run(['send', 'x', '--to', target.url, ...data, '--set', 'b=2', ...secret]);
+    expect(String(target.received[0]?.body)).toBe('{"a":1,"b":2}');
   });
 });
 
