@@ -43,11 +43,23 @@ async function stored() {
   }
   const [startedAt, failedAt] = [now - 50 * MINUTE, now - 49 * MINUTE];
   const started = {
-    ...{ at: startedAt, durationMs: 12, source: 'webhook', attempt: 1, outcome: 'handled' } as const,
+    ...({
+      at: startedAt,
+      durationMs: 12,
+      source: 'webhook',
+      attempt: 1,
+      outcome: 'handled',
+    } as const),
     ...{ webhookId: 'w8', eventName: 'call:started', callId: 'c1', key: 'c1:call:started' },
   } as const;
   const failed = {
-    ...{ at: failedAt, durationMs: 13, source: 'redrive', attempt: 3, outcome: 'handler-failed' } as const,
+    ...({
+      at: failedAt,
+      durationMs: 13,
+      source: 'redrive',
+      attempt: 3,
+      outcome: 'handler-failed',
+    } as const),
     ...{ webhookId: 'w9', eventName: COMPLETED, callId: 'c1', key: `c1:${COMPLETED}` },
   } as const;
   const error = `The handler failed: ${CRM} for c1`;
