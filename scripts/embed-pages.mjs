@@ -1,67 +1,8 @@
-// Bundles the pages of the inspector and the console, and writes them as strings into one module of
-// their package, so that `tsc` includes them in both builds. Names contain a hash of the content.
-// `--check` changes nothing; it fails when a module is out of date.
-import { createHash } from 'node:crypto';
+// Writes the pages of the inspector and the console as strings into one module of their package, so that
+// `tsc` includes them in both builds. `--check` changes nothing; it fails when a module is out of date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-
-const packages = fileURLToPath(new URL('../packages/', import.meta.url));
-/** The pages, and the folder that their files other than index.html are in. */
-const PAGES = { simulator: '', console: 'assets/' };
-
-const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.js': 'text/javascript; charset=utf-8',
-};
-
-/** The licence of Preact asks for this line in each copy. */
-const NOTICE = '/*! Includes Preact, MIT License, Copyright (c) 2015-present Jason Miller */';
-
-/** app.js and app.css of a page. */
-async function bundle(folder) {
-  const { outputFiles } = await build({
-    entryPoints: { app: join(folder, 'main.tsx') },
-    absWorkingDir: packages,
-    outdir: 'app',
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    target: ['es2022', 'chrome120', 'firefox121', 'safari17.5'],
-    conditions: ['@call-webhooks/source'],
-    charset: 'utf8',
-    legalComments: 'none',
-    banner: { js: NOTICE },
-    define: { 'process.env.NODE_ENV': '"production"' },
-    logLevel: 'error',
-  });
-  return outputFiles.map(({ path, text }) => [`app${extname(path)}`, text]);
-}
-
-function hashed(name, text) {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 10);
-  return name.replace(/\.\w+$/, `-${hash}$&`);
-}
-
-/** The files of a page by name. index.html names the others by their hashed names. */
-async function filesOf(folder, below) {
-  const icon = ['icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8')];
-  const assets = [...(await bundle(folder)), icon].map(([name, text]) => ({
-    name,
-    as: hashed(name, text),
-    text,
-  }));
-  let html = readFileSync(join(folder, 'index.html'), 'utf8');
-  for (const { name, as } of assets) {
-    if (!html.includes(name)) throw new Error(`${folder}/index.html does not name ${name}.`);
-    html = html.replaceAll(name, as);
-  }
-  return [['index.html', html], ...assets.map(({ as, text }) => [`${below}${as}`, text])];
-}
+import { filesOf, packages, PAGES, TYPES } from './page-bundle.mjs';
 
 /** The module, with one file on each line. */
 function moduleOf(files) {
@@ -79,9 +20,9 @@ ${lines.join('\n')}
 `;
 }
 
-for (const [name, below] of Object.entries(PAGES)) {
+for (const name of Object.keys(PAGES)) {
   const target = join(packages, name, 'src/page-files.generated.ts');
-  const generated = moduleOf(await filesOf(join(packages, name, 'page'), below));
+  const generated = moduleOf(await filesOf(name));
   if (!process.argv.includes('--check')) writeFileSync(target, generated);
   else if (!existsSync(target) || readFileSync(target, 'utf8') !== generated) {
     console.error(`The embedded page of ${name} is out of date. Run: npm run pages`);

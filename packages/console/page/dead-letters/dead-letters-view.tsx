@@ -134,7 +134,9 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
                 selected={opened ?? undefined}
               />
             )}
-            {page && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
+            {page && letters.length === 0 && (
+              <NoLetters isFiltered={isFiltered} isPastEnd={page.total > 0} />
+            )}
             {!page && error === undefined && <Loading />}
             {page && <Pages page={page} offset={offset} />}
           </div>
@@ -206,8 +208,18 @@ function useFocusAfterRemoval(page: DeadLettersPage | undefined): (id: string) =
   }, []);
 }
 
-const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
-  isFiltered ? (
+interface NoLettersProps {
+  readonly isFiltered: boolean;
+  /** Whether there are some, on the pages before. */
+  readonly isPastEnd: boolean;
+}
+
+const NoLetters = ({ isFiltered, isPastEnd }: NoLettersProps) =>
+  isPastEnd ? (
+    <Empty title="No older dead letters">
+      <p>The others have been redriven or removed. Choose Newer to see the rest.</p>
+    </Empty>
+  ) : isFiltered ? (
     <Empty title="No dead letter matches">
       <p>Change or clear the filters.</p>
     </Empty>

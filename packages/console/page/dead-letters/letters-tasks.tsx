@@ -252,7 +252,8 @@ function Progress({ name, task }: ProgressProps) {
   const counts = task.counts as Readonly<Record<string, number>>;
   const [, results] = TASKS[name];
   const ended = results.reduce((sum, [result]) => sum + (counts[result] ?? 0), 0);
-  const text = total === null ? 'Counting …' : `${count(ended)} of ${count(total)}`;
+  const uncounted = state === 'running' ? 'Counting …' : 'It ended before they were counted.';
+  const text = total === null ? uncounted : `${count(ended)} of ${count(total)}`;
   return (
     <div class="progress" role="status">
       {state === 'running' && (

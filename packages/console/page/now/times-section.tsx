@@ -52,7 +52,8 @@ export function TimesSection({ range, versions }: TimesProps) {
   const { value, error } = usePoll(`times ${range} ${event}`, EVERY_MS, (signal) =>
     get<Times>('api/times', { range, event }, signal),
   );
-  const names = value?.events.map(({ eventName }) => eventName) ?? [];
+  // One without a name cannot be asked for.
+  const names = value?.events.flatMap(({ eventName }) => eventName || []) ?? [];
   return (
     <Section
       title={`Times, ${PERIODS[range]}`}
