@@ -1,5 +1,9 @@
 import { afterAll, expect, it } from '@jest/globals';
-import { startPostgres, type PostgresServer } from '@call-webhooks/contract-tests';
+import {
+  collectingLogger,
+  startPostgres,
+  type PostgresServer,
+} from '@call-webhooks/contract-tests';
 import { serverOutages } from '@call-webhooks/contract-tests/outages/server';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
@@ -14,7 +18,7 @@ withPostgres('a receiver whose Postgres goes away', () => {
     {
       start: () => startPostgres(),
       openPool: (url) => openPool(url),
-      openStore: (through) => postgresStore(through),
+      openStore: (through) => postgresStore(through, { logger: collectingLogger() }),
     },
     {
       'a pool without time limits': (url) =>
