@@ -7,7 +7,7 @@ import type { Config } from 'jest';
 /** The unit and contract tests. They need nothing but Node. */
 const config: Config = {
   testSequencer: '<rootDir>/scripts/test-sequencer.mjs',
-  reporters: ['default', ['<rootDir>/scripts/leak-reporter.mjs', { leftOpenFails: true }]],
+  reporters: ['default', '<rootDir>/scripts/leak-reporter.mjs'],
   testEnvironment: '<rootDir>/scripts/test-environment.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],

@@ -7,8 +7,6 @@ import unitTests from './jest.config.ts';
 
 const config: Config = {
   ...unitTests,
-  // What servers and browsers leave may need longer to end.
-  reporters: ['default', ['<rootDir>/scripts/leak-reporter.mjs', {}]],
   testMatch: ['**/test/**/*.nightly.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   // Some install and build a framework.

@@ -11,14 +11,8 @@ const SIGNS = [
 
 export default class {
   #found = new Set();
-  #options;
-  /** What the environment said of single test files. Some of it may have ended by itself since. */
+  /** What the environment said of single test files. It fails the run even if it has ended by itself since. */
   #leftOpen = new Set();
-
-  /** @param options `leftOpenFails`: whether what is left open at the end of a file fails the run, even if it ends by itself */
-  constructor(_config, options) {
-    this.#options = options;
-  }
 
   // What workers print comes through this process as well.
   onRunStart() {
@@ -30,7 +24,7 @@ export default class {
         for (const line of text.split('\n'))
           if (line.startsWith(LEFT_OPEN)) {
             this.#leftOpen.add(line.trimEnd());
-            if (this.#options.leftOpenFails) this.#found.add(LEFT_OPEN);
+            this.#found.add(LEFT_OPEN);
           }
         return write.call(stream, chunk, ...rest);
       };
