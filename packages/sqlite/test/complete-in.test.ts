@@ -14,12 +14,22 @@ import {
   type SqliteStore,
   type SqliteTransaction,
 } from '../src/index.ts';
-import { completeInTests, onHandle, onLibsqlClient, openWithEffects } from './complete-in.ts';
+import {
+  completeInTests,
+  drizzleOn,
+  onDrizzle,
+  onHandle,
+  onKysely,
+  onLibsqlClient,
+  openWithEffects,
+} from './complete-in.ts';
 import { type Client, eachClient, freshFile, useFile } from './support.ts';
 
 describe('completeIn', () => {
   eachClient((client) => {
     completeInTests(client.name, client, (file) => onHandle(client, file));
+    completeInTests(`Kysely on ${client.name}`, client, (file) => onKysely(client, file));
+    completeInTests(`Drizzle on ${client.name}`, client, (file) => onDrizzle(client, file));
     if (client.name === 'libsql') {
       completeInTests('@libsql/client', client, onLibsqlClient);
       return;
@@ -222,6 +232,19 @@ describe('completeIn on a handle', () => {
   it('tells copies apart by how they were built as well', () => {
     const other = handle((text) => text.replaceAll('pragma_compile_options', '(SELECT 1)'));
     expect(complete(other)).toThrow();
+  });
+
+  it('refuses a transaction of Drizzle that has ended, after which each write is one of its own', async () => {
+    const tx = drizzleOn(db, true) as SqliteTransaction;
+    db.exec('ROLLBACK');
+    expect(() => store.completeIn(tx, 'event', 'token')).toThrow(
+      'this is no transaction. Pass the tx of db.transaction((tx) => …)',
+    );
+    expect(await store.peek!(['event'])).toEqual(['running']);
+    db.exec('BEGIN IMMEDIATE');
+    expect(store.completeIn(tx, 'event', 'token')).toBe(true);
+    db.exec('COMMIT');
+    expect(await store.peek!(['event'])).toEqual(['handled']);
   });
 
   it('asks a client once which copy it has', () => {

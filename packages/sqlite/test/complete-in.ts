@@ -2,7 +2,7 @@ import * as runner from '@jest/globals';
 import { expect, it } from '@jest/globals';
 import { completeInContractTests, type Effects } from '@call-webhooks/store-tests';
 import { createClient } from '@libsql/client';
-import { sqliteStore, type SqliteTransaction } from '../src/index.ts';
+import { sqliteStore, type SqliteDatabase, type SqliteTransaction } from '../src/index.ts';
 import { freshFile, type Client } from './support.ts';
 
 /** Transactions of a user on a file, with clients of their own. */
@@ -40,6 +40,47 @@ export function onHandle(client: Client, file: string): Transactions {
     close: () => root.close(),
   };
 }
+
+/** The same transactions, as another client gives them. @param like that client, with or without a transaction */
+function as(
+  { client: root, transact, close }: Transactions,
+  mistake: string,
+  like: (handle: SqliteDatabase, isTransaction: boolean) => object,
+): Transactions {
+  return {
+    client: like(root as SqliteDatabase, false),
+    mistake,
+    transact: (work) =>
+      transact(async ({ tx, write }) => work({ tx: like(tx as SqliteDatabase, true), write })),
+    close,
+  };
+}
+
+/** As Kysely gives them. */
+export const onKysely = (client: Client, file: string): Transactions =>
+  as(onHandle(client, file), 'Pass the trx of db.transaction()', (handle, isTransaction) => ({
+    isTransaction,
+    executeQuery: async ({ sql }: { sql: string }) => ({ rows: handle.prepare(sql).all() }),
+  }));
+
+/** What Drizzle makes of a synchronous handle. */
+export function drizzleOn(handle: SqliteDatabase, isTransaction: boolean): object {
+  class Made {
+    resultKind = 'sync';
+    run = (sql: string) => handle.exec(sql);
+    values = (sql: string): unknown[] =>
+      handle
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row as object) as unknown[]);
+  }
+  Object.assign(Made, { [Symbol.for('drizzle:entityKind')]: 'SQLiteTransaction' });
+  return Object.assign(new Made(), isTransaction && { rollback: () => undefined });
+}
+
+/** As Drizzle gives them on a synchronous client. */
+export const onDrizzle = (client: Client, file: string): Transactions =>
+  as(onHandle(client, file), 'Pass the tx of db.transaction(', drizzleOn);
 
 /** The asynchronous client of libsql. */
 export function onLibsqlClient(file: string): Transactions {
