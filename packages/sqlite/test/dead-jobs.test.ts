@@ -164,6 +164,23 @@ describe('the dead jobs of a queue', () => {
     return sqliteDeadJobs(queue);
   }
 
+  it('of a worker that died wait, and can be erased, once its lease has run out', async () => {
+    let ahead = 0;
+    const queue = sqliteQueue(test.db, { now: () => Date.now() + ahead });
+    await queue.enqueue(queuedCall('call-1'));
+    const jobs = sqliteJobs(queue);
+    test.db.exec(
+      `UPDATE call_webhooks_jobs SET attempt = 1, token = 'of a process that died', due_at = ${String(Date.now() + 60_000)}`,
+    );
+    const states = async () => (await jobs.list()).jobs.map(({ state }) => state);
+    expect(await states()).toEqual(['running']);
+    expect(await jobs.erase('1', 'waiting')).toBe(false);
+    ahead = 61_000;
+    expect(await states()).toEqual(['waiting']);
+    expect(await jobs.erase('1', 'waiting')).toBe(true);
+    expect(await states()).toEqual([]);
+  });
+
   it('are listed once each, beyond one page of the file', async () => {
     const jobs = await deadJobs(450);
     const { letters } = await jobs.list({ limit: 1_000 });

@@ -56,7 +56,7 @@ export function claimed({ it, letters, connections, advance }: DeadLettersTestCo
       const page = await letters().list({ eventName: letter.eventName, ...period });
       return page.letters.map((one) => one.id);
     };
-    expect(await idsOf({ since: after(9_000) })).toContain(id);
+    expect(await idsOf({ since: after(9_000), until: after(9_001) })).toContain(id);
     expect(await idsOf({ until: after(9_000) })).not.toContain(id);
     expect(await letters().claim(id, claim('third'))).toBeDefined();
   });
