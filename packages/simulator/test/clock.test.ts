@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Simulator } from '@call-webhooks/simulator';
+import { SimulatorClock } from '../src/clock/clock.ts';
+import { InFlightRequests } from '../src/clock/in-flight-requests.ts';
 import { STARTED_AT, testResources } from './support/test-resources.ts';
 
 const open = testResources();
@@ -147,4 +149,19 @@ describe('durations', () => {
       expect(() => clock.advance(wrong as never)).toThrow('Expected a duration');
     },
   );
+});
+
+test('a clock whose timer threw tells whoever advanced it, and can be advanced again', async () => {
+  const clock = new SimulatorClock('manual', 0, new InFlightRequests(1_000), () => undefined);
+  const fail = () => {
+    throw new Error('mine');
+  };
+  const done: number[] = [];
+  clock.at(1, fail);
+  clock.at(2, () => void done.push(clock.now()));
+  const [first, second] = [clock.advance(5), clock.advance(5)];
+  await expect(first).rejects.toThrow('mine');
+  await second;
+  expect([done, clock.now()]).toEqual([[2], 6]);
+  clock.close();
 });
