@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { createNodeHandler } from '../src/node.ts';
 import { createWebHandler } from '../src/web.ts';
 import { send, serve, setup, stopServers } from './node-support.ts';
-import { delivery, Lines, NOW, SECRET, STARTED } from './support.ts';
+import { deferred, delivery, Lines, NOW, SECRET, STARTED } from './support.ts';
 
 describe('createNodeHandler', () => {
   afterEach(stopServers);
@@ -129,13 +129,19 @@ describe('createNodeHandler', () => {
     expect(lines.join()).toContain('malformed-header');
   });
 
-  it('does not respond twice', async () => {
-    const { post } = setup();
+  it('does not respond twice, and does not reject, if somebody else has responded', async () => {
+    const { post, handle } = setup();
+    const answered = deferred<unknown>();
     const port = await serve((req, res) => {
-      res.writeHead(418).end();
-      void post(req, res);
+      res.writeHead(418).write('mine');
+      answered.resolve(post(req, res).then(() => res.end(' alone')));
     });
-    expect((await send(port, await delivery(STARTED))).status).toBe(418);
+    expect(await send(port, await delivery(STARTED))).toMatchObject({
+      status: 418,
+      text: 'mine alone',
+    });
+    await answered.promise;
+    expect(handle).toHaveBeenCalledTimes(1);
   });
 });
 
