@@ -33,7 +33,7 @@ describe('a delivery', () => {
     ['reconcile', 'reconcile-1', 'reconciler'],
     ['webhook', 'of-a-redrive-1', 'service'],
   ])(
-    'of the source %s, by its id, is counted and logged as such',
+    'of the source %s, by its id, is counted, logged and kept as such',
     async (source, id, retriedBy) => {
       const logger = new Lines();
       const { send, outcomes } = createTestReceiver({
@@ -43,6 +43,13 @@ describe('a delivery', () => {
       expect(await send(STARTED, { webhookId: id })).toBe('handler-failed');
       expect(outcomes).toMatchObject([{ source, webhookId: id }]);
       expect(logger.entries).toMatchObject([{ fields: { retriedBy } }]);
+      const letters: DeadLetter[] = [];
+      const last = createTestReceiver({
+        ...{ maxAttempts: 1, deadLetter: (letter: DeadLetter) => void letters.push(letter) },
+        on: { 'call:started': () => Promise.reject(new Error('no')) },
+      });
+      expect(await last.send(STARTED, { webhookId: id })).toBe('dead-lettered');
+      expect(letters).toMatchObject([{ source, webhookId: id, attempt: 1 }]);
     },
   );
 
