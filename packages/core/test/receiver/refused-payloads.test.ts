@@ -142,6 +142,17 @@ describe('other payloads that can never be handled', () => {
     for (const letter of letters) expect(letter).not.toHaveProperty('key');
   });
 
+  it.each([
+    [100, 'custom:lead-1'],
+    [101, undefined],
+  ])('whose schema finds %d wrong fields beside the key have the key %p', async (wrong, known) => {
+    const schema = z.object({ id: z.string(), numbers: z.array(z.number()) });
+    const sent = { id: 'lead-1', numbers: Array<string>(wrong).fill('x') };
+    const key = ({ id }: { id: string }) => id;
+    const { letters } = await letterOf(sent, { custom: { schema, key, handle } } as never);
+    expect(letters[0]?.key).toBe(known);
+  });
+
   it.each<[string, PropertyKey[], boolean]>([
     ['with the payload as a whole', [], false],
     ['with the object that has the field', ['customer'], false],
