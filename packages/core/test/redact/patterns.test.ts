@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { redactId } from '../../src/internal.ts';
+import { looksLikeEventName, tellEventNames } from '../../src/report/event-name.ts';
 import { createRedactor, withRedactedIds } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 import { contentOf, redact } from './payload.ts';
@@ -304,4 +305,11 @@ it.each(Object.entries(UNITS))('a long run of one thing ends soon: %s', (_what, 
   const redact = createRedactor('standard', contentOf({ note: text, recipientName: text }));
   expect(redact(text).length).toBeLessThan(5_000);
   expect(redact('a note')).toBe('a note');
+});
+
+it('names of events that look like no names are shown if they were configured: 1,000 of a process', () => {
+  const configured = Array.from({ length: 1_001 }, (_, at) => `Rückruf ${String(at)}`);
+  tellEventNames(configured);
+  const shown = configured.filter((name) => looksLikeEventName(name));
+  expect(shown).toEqual(configured.slice(0, 1_000));
 });
