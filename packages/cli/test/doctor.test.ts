@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
+import { durationBucket } from '@call-webhooks/core/stores';
 import { startSimulator } from '@call-webhooks/simulator';
 import Database from 'libsql';
 import { nodeVersion } from '../src/commands/doctor-node.ts';
@@ -132,6 +133,48 @@ describe('doctor', () => {
     });
     const down = await doctor(['--store', 'redis://127.0.0.1:1']);
     expect(down.only('store')).toMatchObject({ result: 'bad', text: like(/ECONNREFUSED/) });
+  });
+
+  test('tells how long deliveries of the last half hour waited for the store, and of nothing else', async () => {
+    const { env, store } = await setup();
+    const now = Date.now();
+    const [current, first] = [0, 3].map((ago) => Math.floor(now / 600_000) - ago);
+    const counters = (name: string, ms: number, count: number) => ({
+      [`${name}/${durationBucket(ms)}`]: count,
+    });
+    const append = (id: string, times: Record<number, Record<string, number>>) =>
+      store.log?.append({
+        ...{ id, rows: [], failures: [], marks: {}, counts: { times } },
+        process: { id: 'p', host: 'h', pid: 1, startedAt: now, at: now, inFlight: 0 },
+      });
+    const speed = async () => (await doctor([], { env })).of('store speed');
+    const others = {
+      ...counters('handlerMs/call:completed', 9_000, 1_000),
+      ...counters('deliveryMs/call:completed', 9_000, 1_000),
+    };
+    await append('quick', {
+      [first! - 3]: counters('storeMs', 9_000, 1_000), // longer ago
+      [first!]: counters('storeMs', 100, 50),
+      [current!]: { ...counters('storeMs', 200, 45), ...others },
+    });
+    expect(await speed()).toEqual([
+      {
+        ...{ check: 'store speed', result: 'ok' },
+        text: like(
+          /^A lookup takes \S+ ms\. Deliveries waited for the store for 2\d\d ms \(95th percentile\)\.$/,
+        ),
+      },
+    ]);
+    await append('slow', { [current!]: counters('storeMs', 700, 20) });
+    expect(await speed()).toEqual([
+      {
+        ...{ check: 'store speed', result: 'warn' },
+        text: like(
+          /^In the last half hour, deliveries waited for the store for 7\d\d ms \(95th percentile\), which is more than 500 ms\. A store that does not respond in 2 s makes the receiver reject the delivery with 503\.$/,
+        ),
+        fix: "Check the load of the store's server, its disk, and the distance between it and the receivers.",
+      },
+    ]);
   });
 
   test('knows a receiver that accepts forgeries, limits bodies, or has one secret of two', async () => {
