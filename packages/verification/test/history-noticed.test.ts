@@ -71,10 +71,13 @@ test('a process that stood still before it was killed has a stall in the journal
   one.freeze();
   await delay(BEAT_MS + NOTICED_MS + 300);
   await one.kill();
-  const [stall, kill, ...more] = readJournal(path);
-  expect(stall).toMatchObject({ kind: 'fault', fault: 'stall' });
+  const entries = readJournal(path);
+  const kill = entries.pop();
   expect(kill).toMatchObject({ kind: 'fault', fault: 'kill' });
-  expect(more).toEqual([]);
+  // On a busy machine, there may have been one before as well.
+  const stall = { kind: 'fault', fault: 'stall' };
+  expect(entries).toEqual(expect.arrayContaining([expect.objectContaining(stall)]));
+  for (const entry of entries) expect(entry).toMatchObject(stall);
 });
 
 test('a running process gives signs of life, and one that stands still gives none', async () => {

@@ -55,7 +55,7 @@ export interface DueCalls {
   readonly early?: EarlyHistory | undefined;
 }
 
-/** So many calls lacked the event that it was silent, and then it arrived after all. */
+/** So many calls lacked the event that it was silent for an hour at least, and then it arrived after all. */
 export interface EndedRun {
   /** The period in which it arrived last before, and the one in which it arrived again; milliseconds since the epoch. */
   readonly lastAt: number;
@@ -141,7 +141,8 @@ function judgedBy(
       continue;
     }
     const dueThen = countOf(dueBy(at));
-    if (arrivals >= thresholds.arrivals && dueThen >= limit())
+    // While it lasted, the history went back further, and the limit may have been higher: it has to be passed for long.
+    if (arrivals >= thresholds.arrivals && countOf(dueBy(at - HOUR_MS)) >= limit())
       ended.push({ lastAt: lastIn, nextAt: at, calls: dueThen });
     lastIn = at;
     arrivals += 1;

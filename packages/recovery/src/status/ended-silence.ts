@@ -13,7 +13,13 @@ import {
   type SeenEvent,
   type Window,
 } from './evidence.ts';
-import { failedEvents, mostCommonError, wasNotRetried, type FailedEvent } from './failed-events.ts';
+import {
+  failedEvents,
+  mostCommonError,
+  wasNotRetried,
+  wasRetried,
+  type FailedEvent,
+} from './failed-events.ts';
 import type { Finding } from './findings.ts';
 import {
   isReconcilable,
@@ -137,6 +143,7 @@ function afterFailures(
   const rows = failures.filter((row) => isDeliveryOf(row, event));
   const given = failed
     .filter((one) => one.key !== undefined && wasNotRetried(one, evidence, -Infinity))
+    .filter((one) => !isForgotten(one, evidence) || wasRetried(one, thresholds))
     .sort((one, other) => one.lastAt - other.lastAt);
   return given.flatMap(({ lastAt }, index): readonly Candidate[] => {
     const next = rows.find(({ at }) => at > lastAt)?.at ?? Infinity;
@@ -166,6 +173,15 @@ function afterFailures(
     ];
   });
 }
+
+/**
+ * Whether the store no longer knows what became of an event: a process that was killed may have handled it and not
+ * logged that.
+ */
+const isForgotten = (
+  { key = '', lastAt }: FailedEvent,
+  { now, rememberFor, states }: Pick<Evidence, 'now' | 'rememberFor' | 'states'>,
+): boolean => now - lastAt >= rememberFor && states.get(key) === undefined;
 
 /** Other events of the same calls arrived meanwhile, as `findDue` reports it while it lasts. */
 function amongOthers(
