@@ -6,6 +6,7 @@ import type { Session } from '../src/api-types.ts';
 import { get } from './model/api.ts';
 import { SessionContext, TaskContext, useTaskControl } from './model/session.ts';
 import { useView, VIEWS, type View } from './model/place.ts';
+import { Boundary } from './parts/boundary.tsx';
 import { ConnectionBanner, ReadOnlyNote, Top, Views } from './parts/frame.tsx';
 import { Loading } from './parts/section.tsx';
 import { DeadLettersView } from './dead-letters/dead-letters-view.tsx';
@@ -76,7 +77,9 @@ function Content() {
       <ConnectionBanner />
       <main class="view" id="view" tabIndex={-1} ref={main} aria-label={title}>
         <ReadOnlyNote />
-        <Shown />
+        <Boundary key={view}>
+          <Shown />
+        </Boundary>
       </main>
     </TaskContext.Provider>
   );

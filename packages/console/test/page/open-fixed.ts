@@ -13,6 +13,11 @@ class Refusal {
   constructor(told: Refusal['told']) {
     this.told = told;
   }
+
+  /** For the names of tests. */
+  toJSON(): string {
+    return `${String(this.told.status)} ${this.told.code ?? 'of another server'}`;
+  }
 }
 
 /** By path below the console: an answer, a refusal, or `'lost'` for none at all. */

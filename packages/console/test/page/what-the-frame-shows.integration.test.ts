@@ -170,4 +170,20 @@ describeInChromium('around every view', (chromium) => {
     await pass(2_000);
     await first.getByText('1 min ago').waitFor();
   });
+
+  test('a view that cannot be drawn says so, and the others stay', async () => {
+    const answers = { 'api/overview': { now: NOW, status: null } };
+    const { page } = await openFixed(chromium, '', answers);
+    const failed = [
+      'This view cannot be shown',
+      "The page failed: TypeError: Cannot read properties of null (reading 'tenants')",
+      'The other views still work. If reloading does not help, this page may be older or newer than the receiver that responded.',
+      '<Reload>',
+    ];
+    await expectSeen(page, '#view', failed);
+    await page.getByRole('link', { name: 'Reconcile' }).click();
+    await expectSeen(page, '#view h2', ['# Reconcile']);
+    await page.getByRole('link', { name: 'Now' }).click();
+    await expectSeen(page, '#view', failed);
+  });
 });
