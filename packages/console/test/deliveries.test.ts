@@ -109,7 +109,11 @@ describe('api/deliveries', () => {
 
   it('offers the tenants and events that the log knows, whatever is listed', async () => {
     const { get, log } = open();
-    const marks = { 'ack/acme/call:started/blue': NOW, 'failed/globex/call:completed/blue': NOW };
+    const marks = {
+      ...{ 'ack/acme/call:started/blue': NOW, 'failed/globex/call:completed/blue': NOW },
+      // Of no tenant, and of what is not named.
+      ...{ 'ack//call:started/blue': NOW, 'ack/*/*/blue': NOW, 'ack/acme/*/*': NOW },
+    };
     await wrote(log, [{ outcome: 'handled', tenant: 'acme' }], { marks });
     expect(await get('/api/deliveries?tenant=acme')).toMatchObject({
       tenants: ['acme', 'globex'],

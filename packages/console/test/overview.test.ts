@@ -334,7 +334,7 @@ describe('processes', () => {
     await wroteAgo('quiet', 4, { inFlight: 1 });
     await wroteAgo('lost', 6, { inFlight: 1 });
     await wroteAgo('idle', 60);
-    await wroteAgo('closed', 90, { closed: true });
+    await wroteAgo('closed', 90, { closed: true, inFlight: 4 });
     const { processes } = await overview(opened);
     expect(processes.map(({ id, state, inFlight }) => [id, state, inFlight])).toEqual([
       ['active', 'active', 2],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import type { DeadLettersPage, Tasks } from '../src/api-types.ts';
-import { callBody, codeOf, failing, open, type Options } from './support.ts';
+import { callBody, codeOf, failing, NOW, open, type Options } from './support.ts';
 
 async function withLetters(calls: readonly string[], options: Options = {}) {
   const opened = open({ receiving: { on: failing, maxAttempts: 1 }, ...options });
@@ -64,6 +64,32 @@ describe('api/remove', () => {
     while ((await ended()) === 'running') await new Promise((next) => setImmediate(next));
     expect(await ended()).toBe('stopped');
     expect((await left()).length).toBe(12); // eight at once
+  });
+
+  it('counts how often a store failed, logs it, and removes the letter in the end', async () => {
+    let now = NOW;
+    const { deadLetters, remove, left, logger } = await withLetters(['c1', 'c2'], {
+      // Pauses between attempts end at once.
+      clock: {
+        now: () => now,
+        schedule(delay, run) {
+          const timer = setImmediate(() => {
+            now += delay;
+            run();
+          });
+          return () => clearImmediate(timer);
+        },
+      },
+    });
+    const works = deadLetters.remove;
+    let failures = 3;
+    deadLetters.remove = (id) =>
+      failures-- > 0 ? Promise.reject(new Error('timeout')) : works(id);
+    expect(await remove({ all: true })).toMatchObject({
+      ...{ state: 'done', retries: 3, total: 2, counts: { removed: 2, notFound: 0 } },
+    });
+    expect(await left()).toEqual([]);
+    expect(logger.lines.filter((line) => line.includes('will be retried in'))).toHaveLength(3);
   });
 
   it('and a redrive do not run at the same time', async () => {

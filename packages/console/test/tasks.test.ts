@@ -36,6 +36,20 @@ describe('the state of a task, as a store has it', () => {
     expect(await saved()).toMatchObject({ endedAt: NOW + 5_000 });
   });
 
+  it('that could not be saved at its begin leaves the next one free to begin', async () => {
+    const { store, send, post, deadLetters } = open();
+    const { saveCursor } = store;
+    store.saveCursor = () => Promise.reject(new Error('read-only file system'));
+    for (const path of ['redrive', 'remove']) {
+      expect((await send(`/api/${path}`, { all: true })).status).toBe(503);
+      expect((await send(`/api/${path}`, { all: true })).status).toBe(503);
+    }
+    Object.assign(store, { saveCursor });
+    const tasks = await post<Tasks>('/api/redrive', { all: true, waitMs: 20_000 });
+    expect(tasks.redrive).toMatchObject({ state: 'done', total: 0 });
+    expect(await deadLetters.count()).toBe(0);
+  });
+
   it('whose lease was lost begins nothing more', async () => {
     const store = memoryStore();
     const opened = open({
