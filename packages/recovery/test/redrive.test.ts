@@ -74,15 +74,19 @@ describe('redrive', () => {
   });
 
   it.each([
-    ['without deadLetter', undefined],
-    ['while deadLetter fails', () => Promise.reject(new Error('disk full'))],
-  ])('puts a failed letter back itself, %s', async (_when, sink) => {
+    ['without deadLetter', undefined, 'Error: still broken'],
+    [
+      'while deadLetter fails',
+      () => Promise.reject(new Error('disk full')),
+      'Error: still broken. The deadLetter sink failed: Error: disk full',
+    ],
+  ])('puts a failed letter back itself, %s', async (_when, sink, error) => {
     const { receiver, deadLetters } = setup({ works: () => false, deadLetter: sink });
     await fill(deadLetters, 1);
     expect(await redrive({ receiver, deadLetters })).toMatchObject({ failed: 1 });
     const { letters } = await deadLetters.list();
     expect(letters[0]).toMatchObject({ attempt: 4, source: 'redrive' });
-    expect(letters[0]!.error).toContain('still broken');
+    expect(letters[0]!.error).toBe(error);
     expect(letters[0]!.history).toHaveLength(2);
   });
 

@@ -255,6 +255,43 @@ describe('erase: jobs', () => {
     expect(left.map(({ delivery }) => delivery.callId)).toEqual(['c3']);
   });
 
+  it('erases what is older than a time to the millisecond, of the calls and the tenant that it is told', async () => {
+    const { deadLetters, run, left } = setup();
+    const before = new Date('2026-01-02T03:04:05.678Z');
+    const cases = [-1, 0, 1].flatMap((ms) =>
+      ['acme', 'globex', undefined].map((tenant) => ({
+        ...{ at: before.getTime() + ms, tenant },
+        callId: `${tenant ?? 'none'} ${String(ms)}`,
+      })),
+    );
+    for (const { at, tenant, callId } of cases) {
+      await deadLetters.put(letterOf(ADA, callId, { tenant, failedAt: new Date(at) }));
+      await queue.enqueue({
+        ...{ ...queued(body(ADA, callId)), callId, receivedAt: at, key: `${callId}:started` },
+        ...(tenant !== undefined && { tenant }),
+      });
+    }
+    const jobs = sqliteJobs(queue);
+    const kept = async () => [
+      await left(),
+      (await jobs.list()).jobs.map(({ delivery }) => delivery.callId).sort(),
+    ];
+    const all = cases.map(({ callId }) => callId).sort();
+    const erases = async (options: Partial<EraseOptions>, gone: string[]) => {
+      expect(await run({ ...options, jobs, loseWaiting: true })).toMatchObject({
+        ...{ deadLetters: gone.length, waitingJobs: gone.length, deadJobs: 0, leftWaiting: 0 },
+      });
+      for (const callId of gone) all.splice(all.indexOf(callId), 1);
+      expect(await kept()).toEqual([all, all]);
+    };
+    await erases({ before, tenant: 'acme', callIds: ['globex -1', 'acme 0'] }, []);
+    await erases({ before, tenant: 'acme' }, ['acme -1']);
+    await erases({ before }, ['globex -1', 'none -1']);
+    await erases({ tenant: 'globex', callIds: ['globex 0', 'acme 0'] }, ['globex 0']);
+    await erases({ callIds: ['none 0', 'acme 1'] }, ['none 0', 'acme 1']);
+    await erases({ tenant: 'acme' }, ['acme 0']);
+  });
+
   it('leaves a job that runs', async () => {
     const { run, logger } = setup();
     const [running, go] = [deferred(), deferred()];

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import { createReceiver, generateSecret, memoryStore, type DeadLetters } from '@call-webhooks/core';
 import { redrive, type RedriveProgress, type StoreRetry } from '../../src/index.ts';
@@ -191,8 +191,14 @@ describe('a redrive', () => {
     const onProgress = (progress: RedriveProgress) => void told.push(progress);
     const clock = fastClock();
     const deadJobs = { ...deadLetters, requeue };
-    expect(await redrive({ deadJobs, clock, onProgress })).toMatchObject({ unknown: 1, queued: 0 });
+    const onRetry = jest.fn();
+    expect(await redrive({ deadJobs, clock, onProgress, onRetry })).toMatchObject({
+      ...{ unknown: 1, queued: 0 },
+    });
     expect(told).toMatchObject([{ result: 'unknown' }]);
+    expect(onRetry.mock.calls).toEqual([
+      [{ error: new Error('connection reset'), failures: 1, pauseMs: 500 }],
+    ]);
   });
 
   it('ends for a store whose list never ends', async () => {
