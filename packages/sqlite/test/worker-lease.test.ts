@@ -1,0 +1,70 @@
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { collectingLogger, deferred, queuedCall } from '@call-webhooks/contract-tests';
+import Database from 'libsql';
+import { createSqliteWorker, sqliteQueue, type SqliteDatabase } from '../src/index.ts';
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const LEASE_MS = 60_000;
+
+it('a worker counts its lease from when it asked for the job, however late the file answered', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  const db = new Database(':memory:');
+  let lateMs = 0;
+  let askedAt = NaN;
+  const renewedAt: number[] = [];
+  /** A file that another process has locked for a while. */
+  const slow: SqliteDatabase = {
+    exec: (sql) => db.exec(sql),
+    prepare(sql) {
+      const statement = db.prepare(sql);
+      return {
+        all(...values) {
+          if (sql.startsWith('UPDATE') && sql.includes('crashes = crashes')) {
+            askedAt = performance.now();
+            jest.advanceTimersByTime(lateMs);
+          }
+          return statement.all(...values);
+        },
+        run(...values) {
+          if (/^UPDATE \S+ SET due_at = \? WHERE id = /.test(sql))
+            renewedAt.push(performance.now());
+          return statement.run(...values);
+        },
+      };
+    },
+  };
+  const queue = sqliteQueue(slow);
+  await queue.enqueue(queuedCall('call-1'));
+  const started = deferred();
+  const ended = deferred();
+  lateMs = 9_000;
+  const worker = createSqliteWorker(queue, {
+    ...{ leaseFor: LEASE_MS, pollEvery: 3_600_000, logger: collectingLogger() },
+    on: {
+      'call:completed': () => {
+        started.resolve();
+        return ended.promise;
+      },
+    },
+  });
+  await started.promise;
+  lateMs = 0;
+  const takenAt = askedAt;
+  expect(performance.now() - takenAt).toBe(9_000);
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      await jest.advanceTimersByTimeAsync(1_000);
+      await new Promise((resolve) => setImmediate(resolve)); // what the file answers
+    }
+  };
+  await pass(55);
+  ended.resolve();
+  await pass(1);
+  await worker.close({ graceMs: 0 });
+  db.close();
+  // Every third of the lease.
+  expect(renewedAt.map((at) => at - takenAt)).toEqual([20_000, 40_000, 60_000]);
+});
