@@ -164,6 +164,22 @@ it('sets an alarm again for what is stored after an alarm that left nothing', as
   db.close();
 });
 
+it('sets an alarm for a body alone, and removes it once its time is over', async () => {
+  const { clock, at } = namespace();
+  const { object, alarm, db } = at('call-webhooks:bodies');
+  await object.keepBody('job-1', 'of Ada', 600_000);
+  expect(alarm.at).not.toBeNull();
+  const bodies = async (ahead: number) => {
+    clock.ahead = ahead;
+    alarm.at = null; // as the platform does before it calls
+    await object.alarm();
+    return object.loadBody('job-1');
+  };
+  expect([await bodies(590_000), alarm.at === null]).toEqual(['of Ada', false]);
+  expect([await bodies(610_000), alarm.at === null]).toEqual([undefined, true]);
+  db.close();
+});
+
 it('keeps the id of a body that was dropped, and nothing of the body', async () => {
   const { at } = namespace();
   const { object, db } = at('call-webhooks');

@@ -124,6 +124,9 @@ describeWithProgram('redis-server', 'a worker of BullMQ that runs nothing', () =
     ['autorun', { autorun: false }],
     ['limiter', { limiter: { max: 0, duration: 1_000 } }],
     ['limiter', { limiter: { duration: 1_000 } }],
+    ['limiter', { limiter: { max: 1, duration: 0 } }],
+    ['limiter', { limiter: { max: 1 } }],
+    ['limiter', { limiter: { max: 0.9, duration: 1_000 } }],
   ])('is refused: %s', (name, bullmq) => {
     expect(() => work({}, { bullmq })).toThrow(
       expect.objectContaining({

@@ -21,14 +21,14 @@ it('a worker counts its lease from when it asked for the job, however late the f
     prepare(sql) {
       const statement = db.prepare(sql);
       return {
-        all(...values) {
+        all(...values: unknown[]) {
           if (sql.startsWith('UPDATE') && sql.includes('crashes = crashes')) {
             askedAt = performance.now();
             jest.advanceTimersByTime(lateMs);
           }
           return statement.all(...values);
         },
-        run(...values) {
+        run(...values: unknown[]) {
           if (/^UPDATE \S+ SET due_at = \? WHERE id = /.test(sql))
             renewedAt.push(performance.now());
           return statement.run(...values);
