@@ -109,6 +109,12 @@ const ERASED = {
   states: [undefined, undefined, undefined, 'handled'],
 };
 
+/** Calls that find nothing more to erase when they are made again. A queue says that a job is gone. */
+const UNCOUNTED: readonly string[] = [
+  ...['settle() of the dead letters', 'erase() of the log'],
+  ...['forget() of the jobs', 'forget() of the store'],
+];
+
 describe.each(NAMES)('an erasure, when %s', (name) => {
   it.each(KINDS)('%s twice, goes on after two pauses, and leaves nothing', async (kind) => {
     const { erasing, retries, left, clock, logger } = await begin(name, kind, 2);
@@ -119,7 +125,7 @@ describe.each(NAMES)('an erasure, when %s', (name) => {
       [2, 1_000],
     ]);
     // What was erased and whose answer was lost cannot be counted everywhere.
-    if (kind !== 'does it, and loses the answer')
+    if (kind !== 'does it, and loses the answer' || !UNCOUNTED.includes(name))
       expect(counts).toEqual({
         ...{ deadLetters: 2, waitingJobs: 1, deadJobs: 0, doneJobs: 0, outcomes: 3, keys: 3 },
         ...{ running: 0, leftWaiting: 0 },

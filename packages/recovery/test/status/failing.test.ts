@@ -35,6 +35,24 @@ describe('events that fail', () => {
     expect(own?.text).not.toContain('theirs');
   });
 
+  it.each([
+    [[0, 2], true],
+    [[2, 0], true],
+    [[1, 2], false],
+    [[undefined, 2], true], // nobody knows
+  ])('are urgent as soon as one of them has no attempt left: %j', async (left, urgent) => {
+    const failures = left.flatMap((attemptsLeft, index) =>
+      [11, 6, 1].map((minute, at) => ({
+        ...failed(`c${String(index)}`, minute - index / 2, refused, at + 1),
+        ...(attemptsLeft !== undefined && { attemptsLeft }),
+      })),
+    );
+    failures.sort((one, other) => one.at - other.at);
+    const marks = { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE };
+    const { attention } = await status({ store: await storeWith({ failures, marks }) });
+    expect(attention).toMatchObject([{ kind: 'failing', count: 2, urgent }]);
+  });
+
   // What the service sends twice within a minute has failed for one reason, and not for five minutes.
   it.each([
     [300_000, ['failing']],

@@ -311,21 +311,29 @@ describe('events that fail', () => {
   it('come before what is less important, of what is not urgent', async () => {
     const deadLetters = counterName('outcome', 'webhook', 'dead-lettered', 'call:completed');
     const rejected = counterName('rejected', 'signature-mismatch', '');
-    const slow = (bucket: number) => counterName('deliveryMs', 'call:started', String(bucket));
+    const slow = (bucket: number, eventName = 'call:started') =>
+      counterName('deliveryMs', eventName, String(bucket));
     const counts = {
       minutes: {
         [NOW / MINUTE - 30]: { [deadLetters]: 3 },
         [NOW / MINUTE - 8]: { [rejected]: 2 },
         [NOW / MINUTE - 3]: { [rejected]: 2 },
       },
-      times: { [Math.floor(NOW / 600_000) - 6]: { [slow(55)]: 9 } },
+      times: {
+        [Math.floor(NOW / 600_000) - 6]: { [slow(55)]: 9 },
+        [Math.floor(NOW / 600_000) - 9]: { [slow(55, 'call:completed')]: 9 },
+        [Math.floor(NOW / 600_000) - 3]: { [slow(55, 'call:recording-available')]: 9 },
+      },
     };
     const marks = { [ack('call:started')]: NOW - MINUTE };
     const { attention } = await status({ store: await storeWith({ counts, marks }) });
-    expect(attention.map(({ kind, urgent }) => [kind, urgent])).toEqual([
-      ['rejected', false],
-      ['failing', false],
-      ['slow', false],
+    // Of one kind, what has lasted longest comes first.
+    expect(attention.map(({ kind, urgent, eventName }) => [kind, urgent, eventName])).toEqual([
+      ['rejected', false, undefined],
+      ['failing', false, 'call:completed'],
+      ['slow', false, 'call:completed'],
+      ['slow', false, 'call:started'],
+      ['slow', false, 'call:recording-available'],
     ]);
   });
 
