@@ -50,7 +50,7 @@ function period(length: number, step: number, more: Omit<Period, 'step' | 'point
   const first = Math.floor(NOW / step) - length + 1;
   const points = Array.from({ length }, (_, at) => ({ at: (first + at) * step, ...NONE }));
   Object.assign(points[length - 1] ?? {}, { handled: 30 });
-  Object.assign(points[length - 3] ?? {}, { handled: 8, duplicate: 1, 'dead-letter': 4 });
+  Object.assign(points[length - 3] ?? {}, { handled: 28, duplicate: 1, 'dead-letter': 4 });
   Object.assign(points[0] ?? {}, { failed: 2, rejected: 3, ignored: 5 });
   return { step, points, ...more };
 }
