@@ -1,6 +1,6 @@
 import { systemClock } from '@call-webhooks/client';
 import { describe, expect, it } from '@jest/globals';
-import { deadLetter, waitFor } from '@call-webhooks/contract-tests';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { durationBucket } from '@call-webhooks/core/stores';
 import { generateSecret, memoryStore } from '@call-webhooks/core';
 import type { Overview, Session, Times } from '../src/api-types.ts';
@@ -218,73 +218,6 @@ describe('secrets', () => {
     const opened = open({ receiving: { tenant: () => 'acme', secret: () => undefined } });
     await wrote(opened.log, [{ outcome: 'handled', secretId: 'acme-1' }]);
     expect((await overview(opened)).secrets).toMatchObject([{ id: 'acme-1', isConfigured: null }]);
-  });
-});
-
-describe('the status', () => {
-  it('is that of all events, in one line and in full', async () => {
-    const { get, log, clock, deadLetters } = open();
-    expect((await get<Overview>('/api/overview')).status).toMatchObject({
-      ...{ attention: [], line: 'No verified delivery has arrived in the last 30 days.' },
-    });
-    await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed' }], {
-      marks: { 'ack//call:completed/blue': NOW },
-    });
-    await deadLetters.put(deadLetter({ eventName: 'call:completed' }));
-    clock.now += 11_000; // it is kept for 10 seconds
-    const { status } = await get<Overview>('/api/overview');
-    expect(status.line).toContain('1 thing needs attention');
-    expect(status.attention).toMatchObject([
-      { kind: 'failing', urgent: false, eventName: 'call:completed', fix: expect.any(String) },
-    ]);
-    // As long as it waits, and no longer.
-    const [letter] = (await deadLetters.list()).letters;
-    await deadLetters.remove(letter?.id ?? '');
-    clock.now += 11_000;
-    expect((await get<Overview>('/api/overview')).status.attention).toEqual([]);
-  });
-
-  it('has its times in the zone that is asked for', async () => {
-    const { get, log } = open();
-    await wrote(log, [{ outcome: 'handled' }], {
-      marks: { 'ack//call:completed/blue': NOW - 5 * 3_600_000 },
-    });
-    const line = async (zone: string) =>
-      (await get<Overview>(`/api/overview?timeZone=${zone}`)).status.line;
-    expect(await line('UTC')).toContain('07:00 UTC');
-    expect(await line('Asia/Kathmandu')).toContain('12:45');
-    expect(await get('/api/overview?timeZone=Nowhere')).toMatchObject({
-      error: { code: 'invalid-request' },
-    });
-  });
-
-  it('is that of one tenant, if it is asked for', async () => {
-    const { get, log } = open({ receiving: { tenant: () => 'acme', secret: () => undefined } });
-    await wrote(log, [{ outcome: 'dead-lettered', eventName: 'call:completed', tenant: 'acme' }], {
-      marks: {
-        'ack/acme/call:completed/a': NOW,
-        'ack/globex/call:completed/g': NOW,
-      },
-      arrivals: { 'call:completed/globex': 1 },
-    });
-    const of = async (tenant: string) => (await get<Overview>(`/api/overview?${tenant}`)).status;
-    const all = await of('');
-    expect(all).toMatchObject({ tenants: ['acme', 'globex'], events: [{}, {}] });
-    const acme = await of('tenant=acme');
-    expect(acme.events).toMatchObject([{ tenant: 'acme' }]);
-    expect(acme.tenants).toEqual(['acme', 'globex']);
-    expect(acme.line).not.toContain('globex');
-  });
-
-  it('says that the store is down, as the health does', async () => {
-    const store = memoryStore();
-    const { get } = open({ receiving: { store } });
-    store.ping = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1:6379'));
-    const { status, health } = await get<Overview>('/api/overview');
-    expect([health.ok, status.line]).toEqual([
-      false,
-      expect.stringContaining('the store does not'),
-    ]);
   });
 });
 
