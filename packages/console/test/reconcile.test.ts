@@ -119,6 +119,24 @@ describe('api/reconcile', () => {
     });
   });
 
+  it('looks events up in the store that it is given, and looks as far back as that one knows', async () => {
+    const { client, now, calls, store } = await withMissedCalls();
+    const young = { ...memoryStore(), rememberFor: 1_000 };
+    const old = { ...store, rememberFor: 24 * 60 * MINUTE };
+    const run = async (given: object | undefined) => {
+      const { post } = open({
+        ...{ reconcile: { client, ...(given && { store: given }) } },
+        ...{ clock: { ...systemClock, now }, receiving: { store: young, now } },
+      });
+      const body = { dryRun: true, since: STARTED_AT, waitMs: 20_000 };
+      return post<Tasks & { error?: { message: string } }>('/api/reconcile', body);
+    };
+    expect((await run(undefined)).error?.message).toContain('There is nothing to check');
+    const { reconcile } = await run(old);
+    expect(reconcile).toMatchObject({ since: STARTED_AT, counts: { missed: calls.length } });
+    expect(reconcile).not.toHaveProperty('askedSince');
+  });
+
   it.each([true, false])(
     'begins with what the store knows, and says so (dryRun: %s)',
     async (dryRun) => {
