@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { deadLetter, queued } from '@call-webhooks/contract-tests';
 import { sqliteQueue } from '@call-webhooks/sqlite';
 import Database from 'libsql';
+import { remainsOf } from '../src/commands/erase.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
 import { run } from './support/run.ts';
 
@@ -171,4 +172,17 @@ describe('erase', () => {
     expect(await refused('--contains', file, '--yes')).toContain('no values');
     expect(await left()).toHaveLength(3);
   });
+});
+
+test.each([
+  ['redis://127.0.0.1:6379', /run BGREWRITEAOF/],
+  ['rediss://cache.example', /run BGREWRITEAOF/],
+  ['postgres://db.example/calls', /run VACUUM FULL/],
+  ['postgresql://db.example/calls', /run VACUUM FULL/],
+  ['mysql://db.example/calls', /run OPTIMIZE TABLE/],
+  ['mariadb://db.example/calls', /run OPTIMIZE TABLE/],
+  ['sqlite:calls.db', /PRAGMA wal_checkpoint/],
+  ['./my-store.mjs', /^$/],
+])('an erasure in %s tells what remains, and how to remove it: %p', (url, first) => {
+  expect(remainsOf(url)[0] ?? '').toMatch(first);
 });

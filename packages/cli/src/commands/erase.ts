@@ -344,7 +344,8 @@ async function eraseNow(app: App, what: EraseOptions, told: Told): Promise<numbe
   return isLeft ? EXIT.attention : EXIT.done;
 }
 
-const remainsOf = (url: string): readonly string[] =>
+/** What is left of erased data in this store; nothing is known of a store of the user's own. */
+export const remainsOf = (url: string): readonly string[] =>
   Object.entries(REMAINS).find(([scheme]) =>
     url.replace(/^mariadb/, 'mysql').startsWith(scheme),
   )?.[1] ?? [];
