@@ -122,6 +122,9 @@ test('rules prints each rule with its action, what it changes, and how the recor
     { ...secretOf(3, rules[2], 'other'), secret: null },
     { ...secretOf(4, fourth, 'other'), secret: SECRET },
   ]);
+  // Of two actions that share a secret, scripts get it once.
+  const { lines: secrets } = await text('rules', 'list', '--show-secret');
+  expect(secrets).toEqual([SECRET, expect.stringMatching(/^whsec_.{32}$/)]);
 
   const [, { _id: second } = { _id: '' }] = simulator.rules.list();
   const begin = second.slice(0, 6);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { deadLetter } from '@call-webhooks/contract-tests';
 import { createReceiver, sign } from '@call-webhooks/core';
 import { statusView } from '../src/commands/mcp-views.ts';
 import { assistant } from './support/assistant.ts';
@@ -83,6 +84,17 @@ describe('with tenants, the tools of an assistant', () => {
       expect(text).not.toMatch(/globex|"tenant":"•••"|the disk is full/);
     },
   );
+
+  test('call asks which one is meant if several have a call of this id, and names the only one', async () => {
+    const { ask, deadLetters } = await withTenants();
+    expect(await ask('call', { callId: 'call-1' })).toMatchObject({
+      isError: true,
+      answer: { fix: 'Pass the name of one as "tenant".' },
+    });
+    await deadLetters.put(deadLetter({ tenant: 'globex', callId: 'call-2' }));
+    const { answer } = await ask('call', { callId: 'call-2' });
+    expect(answer).toMatchObject({ tenant: 'globex', deadLetters: [{ callId: 'call-2' }] });
+  });
 
   test('redrive_command counts the letters of the one that is asked for', async () => {
     const { ask } = await withTenants();
