@@ -98,6 +98,29 @@ describe('the window', () => {
     expect(found).toMatchObject({ seen: 4, handled: 3 });
   });
 
+  it('finds what is newer than the first of several runs that were stopped', async () => {
+    const { handled, receiver } = oldReceiver();
+    const cursor = { since: +lateSince, until: STARTED_AT + 14 * HOUR, next: '1', result: NOTHING };
+    await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
+    const pages = [[call(21), call(18)], [call(13)], [call(12.5)], [call(12.1)]];
+    const run = async (stopAfter: number) => {
+      const { client, asked } = listing(pages);
+      const stopping = new AbortController();
+      const onProgress = () => {
+        if (--stopAfter === 0) stopping.abort(new Error('stopped'));
+      };
+      const options = { client, receiver, since: lateSince, clock, concurrency: 1 };
+      await reconcile({ ...options, onProgress, signal: stopping.signal }).catch(() => undefined);
+      return asked;
+    };
+    expect(await run(2)).toEqual(['1', '2']);
+    expect(await run(2)).toEqual(['2', '3']);
+    expect(handled).toEqual(['c13', 'c12.5', 'c12.1']);
+    expect(await run(0)).toEqual(['3', undefined, '1', '2', '3']);
+    expect(handled.sort()).toEqual(['c12.1', 'c12.5', 'c13', 'c18', 'c21']);
+    expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
+  });
+
   it.each([
     ['earlier', { since: +lateSince - 2 * HOUR, until: +lateSince }],
     ['longer', { since: +lateSince + HOUR, until: +lateSince + 2 * HOUR }],
