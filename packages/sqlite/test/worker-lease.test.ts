@@ -68,3 +68,24 @@ it('a worker counts its lease from when it asked for the job, however late the f
   // Every third of the lease.
   expect(renewedAt.map((at) => at - takenAt)).toEqual([20_000, 40_000, 60_000]);
 });
+
+it('a job whose handler did not end when its worker was closed can be run by another one at once', async () => {
+  const db = new Database(':memory:');
+  const queue = sqliteQueue(db);
+  await queue.enqueue(queuedCall('call-1'));
+  const started = deferred();
+  const worker = createSqliteWorker(queue, {
+    ...{ leaseFor: LEASE_MS, logger: collectingLogger() },
+    on: {
+      'call:completed': () => {
+        started.resolve();
+        return new Promise(() => undefined);
+      },
+    },
+  });
+  await started.promise;
+  expect(await queue.stats()).toMatchObject({ running: 1, waiting: 0 });
+  await worker.close({ graceMs: 0 });
+  expect(await queue.stats()).toMatchObject({ running: 0, waiting: 1, delayed: 0 });
+  db.close();
+});
