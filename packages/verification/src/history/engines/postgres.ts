@@ -38,7 +38,8 @@ export const postgres: Engine = {
         const dead = await boss.fetch<QueuedDelivery>(DEAD_QUEUE, { batchSize: 1_000 });
         for (const { id, data } of dead) {
           onRetry(data.key ?? '');
-          await boss.send(QUEUE, data);
+          // By default, a run of which the process dies would be waited for for 15 minutes, longer than the check waits.
+          await boss.send(QUEUE, data, { expireInSeconds: EXPIRE_SECONDS });
           await boss.complete(DEAD_QUEUE, id);
         }
         return dead.length;
