@@ -1,4 +1,4 @@
-import { ActionButton, Button, Icon } from '@call-webhooks/ui';
+import { ActionButton, Button, counted, Icon } from '@call-webhooks/ui';
 import type { Rule } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { ForwardForm, openCallDialog } from '../forms.tsx';
@@ -41,7 +41,7 @@ export function Events({ onChoose }: EventsProps) {
         )}
         {older > 0 && (
           <p class="none">
-            {`${older.toLocaleString()} older events `}
+            {`${counted(older, 'older event')} `}
             <Button label="Show more" small onClick={() => store.showMore()} />
           </p>
         )}

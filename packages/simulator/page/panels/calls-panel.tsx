@@ -1,4 +1,4 @@
-import { ActionButton, Countdown, Icon, span, Time } from '@call-webhooks/ui';
+import { ActionButton, counted, Countdown, Icon, span, Time } from '@call-webhooks/ui';
 import type { Call, Mail } from '@call-webhooks/simulator/control-api';
 import { callApi } from '../state/api.ts';
 import { filterBy, now, store } from '../state/store.ts';
@@ -18,14 +18,14 @@ export function CallsPanel() {
         ))}
       </ul>
       {calls.length === 0 && <p class="none">No calls yet. Place one: press c.</p>}
-      <Older count={counts.calls - calls.length} what="calls" />
+      <Older count={counts.calls - calls.length} what="older call" />
     </>
   );
 }
 
 /** How many there are besides those that are shown. */
 const Older = ({ count, what }: { readonly count: number; readonly what: string }) =>
-  count > 0 ? <p class="none">{`… and ${count.toLocaleString()} older ${what}`}</p> : null;
+  count > 0 ? <p class="none">{`… and ${counted(count, what)}`}</p> : null;
 
 function CallRow({ call }: { readonly call: Call }) {
   return (
@@ -91,7 +91,7 @@ export function OutboxPanel() {
       {mails.length === 0 && (
         <p class="none">No emails yet. The service sends one when it pauses a rule.</p>
       )}
-      <Older count={counts.mails - mails.length} what="emails" />
+      <Older count={counts.mails - mails.length} what="older email" />
     </>
   );
 }

@@ -238,7 +238,7 @@ describeInChromium('the inspector shows each case in its own words', (chromium) 
       [
         'The second | 11:59:01 | To ben@x.example, cleo@x.example | Its second text',
         'The first | 11:59:00 | To ben@x.example, cleo@x.example | Its first text',
-        '… and 1 older emails',
+        '… and 1 older email',
       ].join(' | '),
     ]);
     await tab('Chaos');
