@@ -52,8 +52,6 @@ export interface RunEntry extends Moment {
 export interface RetryEntry extends Moment {
   kind: 'retried';
   key: string;
-  /** Whether it is a new job, whose attempts count from 1 again. */
-  asNewJob: boolean;
 }
 
 /** The store granted a lease. */

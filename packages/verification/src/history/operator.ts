@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeadJobs } from './engines/engine.ts';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import { monotonicMs, type Journal } from './journal.ts';
 
 const EVERY_MS = 1_500;
@@ -25,12 +25,16 @@ export class Operator {
     await this.#loop;
   }
 
-  /** Resolves with how many jobs were dead. */
-  retryAll(): Promise<number> {
-    const { asNewJob } = this.#deadJobs;
-    return this.#deadJobs.retryAll((key) => {
-      this.#journal.write({ kind: 'retried', at: monotonicMs(), key, asNewJob });
-    });
+  /** Returns all dead jobs to the queue, and resolves with how many there were. */
+  async retryAll(): Promise<number> {
+    const { letters } = await this.#deadJobs.list({ limit: 1_000 });
+    let retried = 0;
+    for (const { id, key = '' } of letters) {
+      // Before the call: its answer may be lost.
+      this.#journal.write({ kind: 'retried', at: monotonicMs(), key });
+      if (await this.#deadJobs.requeue(id)) retried += 1;
+    }
+    return retried;
   }
 
   async #retryUntilStopped(): Promise<void> {

@@ -18,9 +18,6 @@ interface HandlerRun {
   end: 'effect' | 'failed' | 'none';
 }
 
-/** More than any job has. */
-const ATTEMPTS_PER_JOB = 1_000;
-
 /** Which faults explain duplicate effects, and how many. */
 export type Explanations = Partial<Record<FaultEntry['fault'], number>>;
 
@@ -71,17 +68,12 @@ function handlerRuns(entries: readonly JournalEntry[], takenBefore: number): Han
   const runs: HandlerRun[] = [];
   /** When the claims of the runs were sent. */
   const claimedAt = new Map<string, number>();
-  const newJobs = new Map<string, number>();
   const open = new Map<string, HandlerRun>();
   const sameRun = ({ pid, key, attempt }: RunEntry | ClaimEntry) => `${pid} ${attempt} ${key}`;
   for (const entry of entries) {
-    if (entry.kind === 'retried' && entry.asNewJob)
-      newJobs.set(entry.key, (newJobs.get(entry.key) ?? 0) + 1);
-    else if (entry.kind === 'claimed') claimedAt.set(sameRun(entry), entry.at);
+    if (entry.kind === 'claimed') claimedAt.set(sameRun(entry), entry.at);
     else if (entry.kind === 'begin') {
-      const { key, pid, at } = entry;
-      // A new job counts its attempts from 1 again.
-      const attempt = entry.attempt + (newJobs.get(key) ?? 0) * ATTEMPTS_PER_JOB;
+      const { key, pid, at, attempt } = entry;
       const takenAt = Math.min(at - takenBefore, claimedAt.get(sameRun(entry)) ?? Infinity);
       const run: HandlerRun = { key, attempt, pid, at, takenAt, until: Infinity, end: 'none' };
       open.set(sameRun(entry), run);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, Store } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import type { EffectTable } from '../effects.ts';
 import type { journaledHandlers } from '../handlers.ts';
 import type { JobRenewalEntry, Journal } from '../journal.ts';
@@ -13,18 +14,6 @@ export const LEASE_MS = 1_500;
 export const QUEUE_ATTEMPTS = 8;
 /** Concurrent jobs in a worker: a single one of the two workers keeps up with the service. */
 export const CONCURRENCY = 30;
-
-/** The dead jobs of a queue, as an operator sees them. */
-export interface DeadJobs {
-  /** Whether a retried job is a new one, whose attempts count from 1 again. */
-  readonly asNewJob: boolean;
-  /**
-   * Retries all dead jobs.
-   * @param onRetry called before each retry
-   * @returns how many
-   */
-  retryAll(onRetry: (key: string) => void): Promise<number>;
-}
 
 /** What the engine has, for somebody who looks for the cause of a violation. */
 export interface EngineState {

@@ -1,5 +1,9 @@
-import type { QueuedDelivery } from '@call-webhooks/core';
-import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
+import {
+  createPgBossWorker,
+  pgBossDeadJobs,
+  pgBossQueue,
+  postgresStore,
+} from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 import type { Effect, EffectTable } from '../effects.ts';
@@ -8,9 +12,6 @@ import { CONCURRENCY, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './e
 /** pg-boss counts in seconds and does not renew its leases: longer than the slowest handler. */
 const EXPIRE_SECONDS = 3;
 const EXPIRE_EVERY_MS = 500;
-/** The default names. */
-const QUEUE = 'call-webhooks';
-const DEAD_QUEUE = `${QUEUE}-dead`;
 const nothing = () => undefined;
 
 export const postgres: Engine = {
@@ -31,20 +32,7 @@ export const postgres: Engine = {
     return queue;
   },
   async deadJobs(url) {
-    const boss = await bossOf(url);
-    return {
-      asNewJob: true,
-      async retryAll(onRetry) {
-        const dead = await boss.fetch<QueuedDelivery>(DEAD_QUEUE, { batchSize: 1_000 });
-        for (const { id, data } of dead) {
-          onRetry(data.key ?? '');
-          // By default, a run of which the process dies would be waited for for 15 minutes, longer than the check waits.
-          await boss.send(QUEUE, data, { expireInSeconds: EXPIRE_SECONDS });
-          await boss.complete(DEAD_QUEUE, id);
-        }
-        return dead.length;
-      },
-    };
+    return pgBossDeadJobs(await bossOf(url));
   },
   async startWorker(url, handlers) {
     const boss = await bossOf(url);

@@ -1,5 +1,5 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
+import { bullmqDeadJobs, bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { monotonicMs, type Journal } from '../journal.ts';
@@ -18,18 +18,7 @@ export const redis: Engine = {
     return Promise.resolve(bullmqQueue(openQueue(url), { maxRuns: QUEUE_ATTEMPTS }));
   },
   deadJobs(url) {
-    const queue = openQueue(url);
-    return Promise.resolve({
-      asNewJob: false,
-      async retryAll(onRetry) {
-        const dead = await queue.getFailed();
-        for (const job of dead) {
-          onRetry((job.data as QueuedDelivery).key ?? '');
-          await job.retry();
-        }
-        return dead.length;
-      },
-    });
+    return Promise.resolve(bullmqDeadJobs(openQueue(url)));
   },
   state(url) {
     const queue = openQueue(url);

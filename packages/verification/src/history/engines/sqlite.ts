@@ -14,18 +14,7 @@ export const sqlite: Engine = {
   store: (file) => Promise.resolve(sqliteStore(new Database(file))),
   queue: (file) => Promise.resolve(sqliteQueue(new Database(file))),
   deadJobs(file) {
-    const jobs = sqliteDeadJobs(sqliteQueue(new Database(file)));
-    return Promise.resolve({
-      asNewJob: false,
-      async retryAll(onRetry) {
-        const { letters } = await jobs.list({ limit: 1_000 });
-        for (const { id, key = '' } of letters) {
-          onRetry(key);
-          await jobs.requeue(id);
-        }
-        return letters.length;
-      },
-    });
+    return Promise.resolve(sqliteDeadJobs(sqliteQueue(new Database(file))));
   },
   startWorker(file, handlers) {
     createSqliteWorker(sqliteQueue(new Database(file)), {
