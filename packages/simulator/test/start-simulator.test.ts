@@ -149,6 +149,15 @@ describe('a simulator', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('a reset brings back the chaos of the options, whatever was set since', async () => {
+    const simulator = await open.simulator({ chaos: { replay: 0.25, slowBody: 0.5 } });
+    const before = simulator.chaos.get();
+    expect(before).toMatchObject({ replay: 0.25, slowBody: 0.5, duplicate: 0 });
+    simulator.chaos.set({ replay: 0, duplicate: 1 });
+    simulator.reset();
+    expect(simulator.chaos.get()).toEqual(before);
+  });
+
   test('a reset in the middle of everything leaves nothing behind', async () => {
     const { simulator, receiver } = await busy();
     receiver.respond = (_received, response) => void response.end();

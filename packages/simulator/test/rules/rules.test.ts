@@ -78,6 +78,24 @@ describe('actions', () => {
     expect(simulator.secrets.get(actionId)).toEqual(secret);
   });
 
+  test('a change of one field leaves the others as they are', async () => {
+    const { simulator, rule, actionId, other } = await oneRule();
+    const { rules, secrets } = simulator;
+    const payload = { id: '{{callId}}' };
+    rules.updateAction(rule._id, actionId, { payload });
+    const [before] = rules.get(rule._id).actions;
+    const secret = secrets.get(actionId);
+    const moved = { ...before, url: other.url };
+    expect(rules.updateAction(rule._id, actionId, { url: other.url })).toEqual(moved);
+    expect(secrets.get(actionId)).toEqual(secret);
+    const own = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+    expect(rules.updateAction(rule._id, actionId, { secret: own })).toEqual(moved);
+    expect(secrets.get(actionId)?.current).toBe(own);
+    const unsigned = { ...moved, signed: false };
+    expect(rules.updateAction(rule._id, actionId, { signed: false })).toEqual(unsigned);
+    expect(rules.updateAction(rule._id, actionId, {})).toEqual(unsigned);
+  });
+
   test('a removed action gets nothing more: waiting events are dropped', async () => {
     const { simulator, receiver, actionPath, actionId } = await oneRule();
     simulator.calls.start();
