@@ -37,6 +37,16 @@ describe('the logger', () => {
     }
   });
 
+  it('gives an error to a logger that takes the message first as fields that JSON keeps', () => {
+    const write = jest.fn<(message: string, fields: object) => void>();
+    const messageFirst = { log: () => undefined, warn: write, error: write };
+    const err = new TypeError('no');
+    safeLogger(messageFirst as unknown as Logger).error({ a: 1, err }, 'a line');
+    const kept = JSON.parse(JSON.stringify(write.mock.calls)) as unknown;
+    const plain = { name: 'TypeError', message: 'no', stack: err.stack };
+    expect(kept).toEqual([['a line', { a: 1, err: plain }]]);
+  });
+
   it('writes readable lines to the console of a runtime that has few methods', () => {
     const warn = jest.fn();
     const small = jest.replaceProperty(globalThis, 'console', {
