@@ -45,6 +45,13 @@ async function withMissedCalls({ apiToken }: { apiToken?: string } = {}) {
 }
 
 describe('api/reconcile', () => {
+  it('keeps the reasons of a dry run for the same window alone', async () => {
+    const { run } = await withMissedCalls();
+    const { until, reasons } = await run({ dryRun: true });
+    expect(reasons).not.toEqual([]);
+    expect(await run({ dryRun: false, until: until - 1 })).toMatchObject({ reasons: [] });
+  });
+
   it('first says exactly what was missed, then runs that alone, and knows it the next time', async () => {
     const { run, calls, handled, logger, get, receiver } = await withMissedCalls();
     const [known = '', missed = ''] = calls;
