@@ -267,14 +267,14 @@ describe('processes', () => {
     await wroteAgo('quiet', 4, { inFlight: 1 });
     await wroteAgo('lost', 6, { inFlight: 1 });
     await wroteAgo('idle', 60);
-    await wroteAgo('closed', 90, { closed: true, inFlight: 4 });
+    await wroteAgo('closed', 5, { closed: true, inFlight: 4 });
     const { processes } = await overview(opened);
     expect(processes.map(({ id, state, inFlight }) => [id, state, inFlight])).toEqual([
       ['active', 'active', 2],
       ['quiet', 'quiet', 1],
+      ['closed', 'closed', 0],
       ['lost', 'lost', 0],
       ['idle', 'quiet', 0],
-      ['closed', 'closed', 0],
     ]);
     expect(processes[0]).not.toHaveProperty('clockAheadMs');
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Simulator } from '@call-webhooks/simulator';
 import { SimulatorClock } from '../src/clock/clock.ts';
 import { InFlightRequests } from '../src/clock/in-flight-requests.ts';
@@ -164,4 +164,17 @@ test('a clock whose timer threw tells whoever advanced it, and can be advanced a
   await second;
   expect([done, clock.now()]).toEqual([[2], 6]);
   clock.close();
+});
+
+test('a real clock waits for what is due in months, and sets no timer that Node would end at once', async () => {
+  const LONGEST_MS = 2 ** 31 - 1;
+  const set = jest.spyOn(globalThis, 'setTimeout');
+  const clock = new SimulatorClock('real', 0, new InFlightRequests(1_000), () => undefined);
+  try {
+    clock.at(100 * 86_400_000, () => undefined);
+    expect(set.mock.calls.map(([, ms]) => ms)).toEqual([LONGEST_MS]);
+  } finally {
+    clock.close();
+    set.mockRestore();
+  }
 });

@@ -167,6 +167,20 @@ describe('what is done to attempts', () => {
     );
   });
 
+  test('replay: a replay is no attempt, so that it takes none away', async () => {
+    const { simulator } = await chaotic('replay', 500, { maxAttempts: 3 });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    const [event] = simulator.events.list();
+    expect(event!.attempts.map(({ kind, number }) => [kind, number])).toEqual(
+      [1, 2, 3].flatMap((number) => [
+        ['scheduled', number],
+        ['replay', number],
+      ]),
+    );
+    expect(simulator.rules.list()).toMatchObject([{ pauseReason: 'last-attempt-failed' }]);
+  });
+
   test('replay: a captured request comes again, byte for byte, and its answer changes nothing', async () => {
     const { simulator, receiver, rule } = await chaotic('replay', (_one, response, count) => {
       response.writeHead(count === 1 ? 200 : 404).end();
