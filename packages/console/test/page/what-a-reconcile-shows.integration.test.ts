@@ -85,7 +85,7 @@ describeInChromium('the view Reconcile', (chromium) => {
     const { page } = await openFixed(chromium, VIEW, withTask({ ...REAL, askedSince: undefined }));
     await expectSeen(page, '.run', [
       '(good: Done) 12:57:05. Calls from 08:00:05 to 12:50:05 of tenant globex.',
-      '90 calls checked.  (bad: 1 missed)(good: 5 run now)(bad: 1 failed)(wait: 6 in the dead letters)(good: 60 already known)(muted: 8 without a handler)(muted: 9 calls skipped)',
+      '90 calls checked. (bad: 1 missed)(good: 5 run now)(bad: 1 failed)(wait: 6 in the dead letters)(good: 60 already known)(muted: 8 without a handler)(muted: 9 calls skipped)',
       'Events (5)',
       'Call | Event | Happened | Outcome',
       '[ran](?view=deliveries&call=ran&tenant=globex) | call:ran | 11:50:05 | (bad: Missed) handled',
