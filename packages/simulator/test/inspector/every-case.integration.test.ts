@@ -172,7 +172,9 @@ describeInChromium('the inspector shows each case in its own words', (chromium) 
       expect(await texts(page, '#detail .attempt', ATTEMPT)).toEqual(attempts);
     }
     await page.locator('.event-row[data-id=e7]').click();
+    await page.locator('#detail-title[data-id=e7]').waitFor();
     await page.locator('#detail').getByText('Attempt 1', { exact: true }).click();
+    await page.locator('#detail h3').getByText('Dropped response').waitFor();
     const [, lost] = await texts(page, '#detail .attempt', `${ATTEMPT}, h3`);
     expect(lost).toBe(
       `Attempt 1 | lost | handled | 11 ms | Drop the response | Replay | 11:58:31 | The service retries: the connection failed. The receiver did its work, but chaos dropped the response. | Request | ${POST} | Response | Connection error: ECONNRESET | Dropped response | 200 | lost`,
