@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type { InChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { filesOf, TYPES } from '../../../../scripts/page-bundle.mjs';
@@ -27,6 +28,8 @@ interface FixedPage {
   readonly page: Page;
   /** What the page asked for, in order: `GET api/tasks`, `POST api/redrive {"all":true}`. */
   readonly asked: string[];
+  /** Waits until the page has asked for all of these. */
+  asks(...requests: string[]): Promise<void>;
   /** Lets time pass on a page that is still, and a little more: everything that was asked for is shown then. */
   pass(ms: number): Promise<void>;
   /** Changes what is answered from now on. */
@@ -109,6 +112,11 @@ export async function openFixed(
   let told = 0;
   return {
     ...{ page, asked, pass },
+    async asks(...requests) {
+      const isComplete = () => requests.every((one) => asked.includes(one));
+      for (let left = 500; left > 0 && !isComplete(); left--) await page.waitForTimeout(20);
+      expect(asked).toEqual(expect.arrayContaining(requests));
+    },
     answer: (next) => void Object.assign(answers, next),
     posted() {
       const since = asked.slice(told).filter((one) => one.startsWith('POST'));

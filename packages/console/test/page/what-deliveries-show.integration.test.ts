@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import type { DeliveryRow } from '../../src/api-types.ts';
@@ -16,7 +16,7 @@ const none = { deliveries: [], searched: 1_234, searchedTo: NOW - HOUR, keptSinc
 
 describeInChromium('the view Deliveries', (chromium) => {
   test('shows the failures, the filters and every part of a row in its place', async () => {
-    const { page, asked } = await openFixed(chromium, VIEW);
+    const { page, asks } = await openFixed(chromium, VIEW);
     await expectSeen(page, '#view', [
       '# Deliveries',
       'Everything that finished in any process, including queued runs, redrives and reconcile runs.',
@@ -39,11 +39,11 @@ describeInChromium('the view Deliveries', (chromium) => {
       '30 Jan, 21:00 | (muted: [ignored](?view=deliveries&delivery=w-6)) | – | unknown | – | – | Reconcile run | – | 20 ms',
       '60 searched, back to 30 Jan, 21:00 <Older>',
     ]);
-    expect(asked).toEqual(expect.arrayContaining(['GET api/deliveries', 'GET api/failures']));
+    await asks('GET api/deliveries', 'GET api/failures');
   });
 
   test('shows a call over its events, each with its state and what to do', async () => {
-    const { page, asked } = await openFixed(chromium, `${VIEW}&call=call-1&tenant=acme`);
+    const { page, asks } = await openFixed(chromium, `${VIEW}&call=call-1&tenant=acme`);
     await expectSeen(page, '.section:has(.call)', [
       '# Call',
       'call-1 <Close the call>',
@@ -84,9 +84,9 @@ describeInChromium('the view Deliveries', (chromium) => {
       'e-running (info: Running)',
       'A handler is running now.',
     ]);
-    expect(asked).toContain('GET api/calls/call-1?tenant=acme');
-    expect(asked).toContain('GET api/deliveries?tenant=acme&call=call-1');
-    expect(asked).toContain('GET api/failures?tenant=acme');
+    await asks('GET api/calls/call-1?tenant=acme');
+    await asks('GET api/deliveries?tenant=acme&call=call-1');
+    await asks('GET api/failures?tenant=acme');
   });
 
   test('shows a call also where there is no log', async () => {
@@ -285,7 +285,7 @@ describeInChromium('the view Deliveries', (chromium) => {
     const since = NOW - 20 * 24 * HOUR;
     const query = `text=te&result=failed&outcome=newer&event=e&source=queue&tenant=t&call=c&cause=f-1&version=v`;
     const times = `since=${String(since)}&until=${String(NOW)}`;
-    const { page, asked } = await openFixed(chromium, `${VIEW}&${query}&${times}&before=b`, {
+    const { page, asks } = await openFixed(chromium, `${VIEW}&${query}&${times}&before=b`, {
       'api/calls/c': { ...CALL, events: [] },
     });
     await expectSeen(page, 'search, [aria-label="Causes of failures"]', [
@@ -295,7 +295,7 @@ describeInChromium('the view Deliveries', (chromium) => {
       '2 | No peek. | 1 event | unknown | 10:00:05 | 12:00:05 | <Show these>',
       '{Search: te} {Call id: c} {From: 2026-01-11T13:00} {To: 2026-01-31T13:00} {Result: Failed of Any result, Handled, Duplicate, Ignored, Dead letter, In dead letters, Failed, Rejected} {Outcome: newer of Any outcome, handled, duplicate, ignored, queued, dead-lettered, in-dead-letters, missing-header, malformed-header, timestamp-out-of-tolerance, signature-mismatch, method-not-allowed, body-timeout, replayed, body-too-large, unsupported-encoding, invalid-payload, handler-failed, body-already-parsed, in-progress, deadline, overloaded, store-unavailable, secret-unavailable, shutting-down, newer} {Event: e of Any event, call:completed, call:started, e} {Source: Queued runs of Any source, Webhook deliveries, Queued runs, Redrives, Reconcile runs} {Tenant: t of Any tenant, acme, t} {Version: v of Any version, 2.4.1, v} <Clear>',
     ]);
-    expect(asked).toContain(`GET api/deliveries?${query}&${times}&before=b`);
-    expect(asked).toContain(`GET api/failures?${times}&event=e&tenant=t`);
+    await asks(`GET api/deliveries?${query}&${times}&before=b`);
+    await asks(`GET api/failures?${times}&event=e&tenant=t`);
   });
 });

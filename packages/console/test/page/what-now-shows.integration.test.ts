@@ -130,7 +130,7 @@ describeInChromium('the view Now', (chromium) => {
   });
 
   test('shows the figures of the day', async () => {
-    const { page, asked } = await openFixed(chromium, '?range=day');
+    const { page, asks } = await openFixed(chromium, '?range=day');
     await expectSeen(page, '.tiles, .chart, [aria-label=Sources], [aria-label=Outcomes]', [
       'Webhook deliveries: 0 0.0 per minute',
       'Handled: 0 –',
@@ -172,18 +172,18 @@ describeInChromium('the view Now', (chromium) => {
       '[handler-failed](?view=deliveries&outcome=handler-failed) | 4 | Your handler threw an error. Fix the cause of the error.',
       '[newer-code](?view=deliveries&outcome=newer-code) | 1 | This outcome was written by a newer version of the package.',
     ]);
-    expect(asked).toContain('GET api/times?range=day');
+    await asks('GET api/times?range=day');
   });
 
   test('says whose status and whose figures are shown, also of a tenant that is gone', async () => {
-    const { page, asked } = await openFixed(chromium, '?tenant=gone');
+    const { page, asks } = await openFixed(chromium, '?tenant=gone');
     await expectSeen(page, '.view-head, .view > .hint:nth-of-type(1), #view > p', [
       '# Now',
       '{Tenant: gone of Any tenant, acme, globex, gone} {Period: Last hour of Last hour, Last 26 hours}',
       'The status is that of tenant gone. The figures below cover all tenants, and all processes that share the store. In the last hour, 2 processes wrote to the store. 2 outcomes of the last 26 hours are counted here but not listed, because more than 50 deliveries ended within a second.',
       'App versions, marked in the charts: [2.4.1](?view=deliveries&version=2.4.1) since 12:51:00, [2.3.0](?view=deliveries&version=2.3.0) since 29 Jan, 21:00.',
     ]);
-    expect(asked).toContain('GET api/overview?timeZone=Europe/Oslo&tenant=gone');
+    await asks('GET api/overview?timeZone=Europe/Oslo&tenant=gone');
   });
 
   test.each([
@@ -336,12 +336,12 @@ describeInChromium('the view Now', (chromium) => {
     ['hour', 60_000],
     ['day', 600_000],
   ])('a bar of the %s leads to the deliveries of its time', async (range, step) => {
-    const { page, asked } = await openFixed(chromium, range === 'day' ? '?range=day' : '');
+    const { page, asks } = await openFixed(chromium, range === 'day' ? '?range=day' : '');
     await page.locator('#view > .chart .chart-place').last().click();
     await page.locator('body[data-ready=deliveries]').waitFor();
     const since = Math.floor(NOW / step) * step;
     const query = `source=webhook&since=${String(since)}&until=${String(since + step)}`;
-    expect(asked).toContain(`GET api/deliveries?${query}`);
+    await asks(`GET api/deliveries?${query}`);
     expect(new URL(page.url()).search).toBe(`?view=deliveries&${query}`);
   });
 });

@@ -149,14 +149,14 @@ describeInChromium('around every view', (chromium) => {
 
   test('who signed out without a place to sign in can reload', async () => {
     const opened = await openFixed(chromium, '', session({ signIn: null }), { isStill: true });
-    const { page, pass, answer, asked } = opened;
+    const { page, pass, answer, asked, asks } = opened;
     answer({ 'api/overview': refusal(401) });
     await pass(3_500);
     await expectSeen(page, '.banner', [SIGNED_OUT, '<Reload>']);
     asked.splice(0);
     await page.getByRole('button', { name: 'Reload' }).click();
     await pass(0);
-    expect(asked).toContain('GET api/session');
+    await asks('GET api/session');
   });
 
   test('a time ago stays true while nothing is read', async () => {
