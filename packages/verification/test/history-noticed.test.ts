@@ -74,7 +74,7 @@ test('a process that stood still before it was killed has a stall in the journal
   const entries = readJournal(path);
   const kill = entries.pop();
   expect(kill).toMatchObject({ kind: 'fault', fault: 'kill' });
-  // On a busy machine, there may have been one before as well.
+  // On a busy machine, the process may have stalled before as well.
   const stall = { kind: 'fault', fault: 'stall' };
   expect(entries).toEqual(expect.arrayContaining([expect.objectContaining(stall)]));
   for (const entry of entries) expect(entry).toMatchObject(stall);

@@ -17,7 +17,7 @@ import { redisOnFakeClock } from '../src/model/redis-on-fake-clock.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
 const runs = Number(process.env.MODEL_SERVER_RUNS ?? 500);
-// Only a test that hangs takes as long. After a test that is ended, all others fail, since it goes on using their clock.
+// Only a test that hangs takes this long. When one times out, the tests after it fail too, because it keeps using their clock.
 const HANG_MS = 1_800_000;
 const MODES = [{ oneAtATime: false }, { oneAtATime: true }];
 

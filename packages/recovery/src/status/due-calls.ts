@@ -55,7 +55,7 @@ export interface DueCalls {
   readonly early?: EarlyHistory | undefined;
 }
 
-/** So many calls lacked the event that it was silent for an hour at least, and then it arrived after all. */
+/** A silence that has ended: for an hour or more, enough calls lacked the event, and then it arrived again. */
 export interface EndedRun {
   /** The period in which it arrived last before, and the one in which it arrived again; milliseconds since the epoch. */
   readonly lastAt: number;
@@ -141,7 +141,8 @@ function judgedBy(
       continue;
     }
     const dueThen = countOf(dueBy(at));
-    // While it lasted, the history went back further, and the limit may have been higher: it has to be passed for long.
+    // During the silence, the history went back further, so the limit may have been higher. A silence that exceeded it
+    // only briefly is left out.
     if (arrivals >= thresholds.arrivals && countOf(dueBy(at - HOUR_MS)) >= limit())
       ended.push({ lastAt: lastIn, nextAt: at, calls: dueThen });
     lastIn = at;

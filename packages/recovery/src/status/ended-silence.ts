@@ -175,8 +175,8 @@ function afterFailures(
 }
 
 /**
- * Whether the store no longer knows what became of an event: a process that was killed may have handled it and not
- * logged that.
+ * Whether the store no longer knows what became of an event. A process may have handled it, and may have been killed
+ * before it logged that.
  */
 const isForgotten = (
   { key = '', lastAt }: FailedEvent,
