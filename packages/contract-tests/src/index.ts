@@ -16,4 +16,5 @@ export * from './servers/mysql.ts';
 export * from './servers/postgres.ts';
 export * from './servers/redis-server.ts';
 export * from './servers/tcp-proxy.ts';
+export * from './soon.ts';
 export * from './unended-stream.ts';

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type IncomingHttpHeaders } from 'node:http2';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { soon } from './soon.ts';
 
 /** A request over HTTP/2 whose body never ends. */
 export interface UnendedStream {
   readonly status: number;
-  /** Resolves once the server has closed the stream. */
-  readonly closed: Promise<unknown>;
+  /** Resolves once the server has closed the stream. Rejects if it does not do so soon. */
+  closed(): Promise<unknown>;
   /** Ends the connection and the server. */
   close(): void;
 }
@@ -25,10 +26,11 @@ export async function unendedStream(
   const stream = session.request(sent, { endStream: false });
   const closed = once(stream, 'close');
   stream.resume().write(beginning);
-  const [response] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+  const responded = once(stream, 'response') as Promise<[IncomingHttpHeaders]>;
+  const [response] = await soon(responded, 'The server did not respond.');
   return {
     status: Number(response[':status']),
-    closed,
+    closed: () => soon(closed, 'The server did not close the stream of the unended body.'),
     close: () => {
       session.destroy();
       server.close();

@@ -31,7 +31,7 @@ it.each([
     });
     expect(stream.status).toBe(status);
     await jest.advanceTimersByTimeAsync(2_000);
-    await stream.closed;
+    await stream.closed();
     stream.close();
     await app.close();
   },

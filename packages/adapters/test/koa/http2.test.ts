@@ -20,7 +20,7 @@ it.each([
     const stream = await unendedStream((req, res) => void listener(req, res), body, headers);
     expect(stream.status).toBe(status);
     await jest.advanceTimersByTimeAsync(2_000);
-    await stream.closed;
+    await stream.closed();
     stream.close();
   },
 );

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { callBody, collectingLogger, deferred } from '@call-webhooks/contract-tests';
+import { callBody, collectingLogger, deferred, soon } from '@call-webhooks/contract-tests';
 import { callWebhooks, generateSecret, sign, type LambdaHttpEvent } from '../../src/lambda.ts';
 import { documented } from './triggers.ts';
 
@@ -33,12 +33,15 @@ async function invoke(timeout: number | undefined, handle: () => unknown, ackWit
     getRemainingTimeInMillis: () => now + Number(timeout) - Date.now(),
   };
   const send = (given: object) =>
-    handler(given as LambdaHttpEvent, timeout === undefined ? undefined : context);
+    soon(
+      handler(given as LambdaHttpEvent, timeout === undefined ? undefined : context),
+      'The function did not respond.',
+    );
   const answer = send(event);
   const again = async () => send(await signed());
   let answered = false;
   void answer.then(() => (answered = true));
-  const first = () => overdue.promise;
+  const first = () => soon(overdue.promise, 'The function reported no outcome.');
   return { answer, isAnswered: () => answered, outcomes, logger, first, again };
 }
 

@@ -25,7 +25,7 @@ it.each([
     const stream = await unendedStream(listener, body, headers);
     expect(stream.status).toBe(status);
     await jest.advanceTimersByTimeAsync(2_000);
-    await stream.closed;
+    await stream.closed();
     stream.close();
   },
 );
