@@ -5,7 +5,7 @@ import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhoo
 import { createReceiver, sign, type Receiver, type ReceiverOptions } from '@call-webhooks/core';
 import { context, metrics, trace, type Attributes } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -47,14 +47,16 @@ export interface OpenedSdk {
   span(name: string): ReadableSpan;
   /** Forgets the spans that have ended. */
   resetSpans(): void;
-  /** The values of all metrics. */
-  allPoints(): Promise<{ name: string; value: number; attributes: Attributes }[]>;
+  /** The values of all metrics; of a histogram, its counts, and the sums of what it recorded. */
+  allPoints(): Promise<{ name: string; value: number; sum?: number; attributes: Attributes }[]>;
   /** The values of a metric; of a histogram, its counts. */
   points(name: string): Promise<{ value: number; attributes: Attributes }[]>;
   /** The sum of the values of a metric whose attributes are these. */
   total(name: string, attributes?: Attributes): Promise<number>;
   /** The unit of a histogram, the sum of what it recorded, and the ends of its buckets. */
   histogram(name: string): Promise<{ unit: string; sum: number; boundaries: readonly number[] }>;
+  /** The kind, the unit and the description of each metric, and the ends of its buckets. */
+  instruments(): Promise<Record<string, readonly unknown[]>>;
   close(): Promise<void>;
 }
 
@@ -84,7 +86,7 @@ export function openSdk(): OpenedSdk {
     return all.flatMap(({ descriptor: { name }, dataPoints }) =>
       dataPoints.map(({ value, attributes }) => ({
         name,
-        value: typeof value === 'number' ? value : value.count,
+        ...(typeof value === 'number' ? { value } : { value: value.count, sum: value.sum ?? NaN }),
         attributes,
       })),
     );
@@ -128,6 +130,20 @@ export function openSdk(): OpenedSdk {
       );
       const sum = sums.reduce((one, other) => one + other, 0);
       return { unit: descriptor.unit, sum, boundaries: buckets.boundaries };
+    },
+    async instruments() {
+      const { resourceMetrics } = await reader.collect();
+      const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+      return Object.fromEntries(
+        all.map(({ descriptor: { name, unit, description }, ...metric }) => {
+          const isCounter = 'isMonotonic' in metric && metric.isMonotonic;
+          const kind = isCounter ? 'COUNTER' : DataPointType[metric.dataPointType];
+          const { buckets } = Object(metric.dataPoints[0]?.value) as {
+            buckets?: { boundaries: number[] };
+          };
+          return [name, [kind, unit, description, ...(buckets ? [buckets.boundaries] : [])]];
+        }),
+      );
     },
     async close() {
       jest.useRealTimers();
