@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { queued } from '@call-webhooks/contract-tests';
-import { sqliteQueue } from '@call-webhooks/sqlite';
+import { deadLetter, queued, waitFor } from '@call-webhooks/contract-tests';
+import { createSqliteWorker, sqliteQueue } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { closing, fill, idsOf, setup } from './support/dead-letters.ts';
+import { closing, fill, idsOf, logger, setup } from './support/dead-letters.ts';
 import { run, type Given } from './support/run.ts';
 
 /** Three dead letters of a call, and a waiting job of it. */
@@ -16,8 +16,38 @@ async function stored() {
   const at = (argv: string[], typed: string, more: Given = {}) =>
     run(argv, { env: made.env, terminal: true, columns: 300, typed, ...more });
   const left = async () => [await made.deadLetters.count(), (await queue.stats()).waiting];
-  return { ...made, at, left };
+  return { ...made, queue, at, left };
 }
+
+type Stored = Awaited<ReturnType<typeof stored>>;
+
+/** A job of the call c9 whose handler fails for good. */
+async function failJob({ queue }: Stored) {
+  const body = Buffer.from('{"eventName":"call:completed","callId":"c9"}');
+  await queue.enqueue(queued(body, { key: 'k9', callId: 'c9' }));
+  const on = { 'call:completed': () => Promise.reject(new Error('no')) };
+  const worker = createSqliteWorker(queue, { maxRuns: 1, pollEvery: 5, logger, on });
+  closing.push(() => worker.close());
+  await waitFor(async () => (await queue.stats()).dead === 1);
+}
+
+/** Each kind of thing that may be all that is known of the call c9. */
+const ALONE: [what: string, store: (made: Stored) => Promise<unknown>][] = [
+  ['1 dead letter', ({ deadLetters }) => deadLetters.put(deadLetter({ callId: 'c9' }))],
+  ['1 dead job', failJob],
+  [
+    '1 outcome',
+    async ({ store }) => {
+      const at = Date.now();
+      const row = { at, process: 'p', durationMs: 1, source: 'webhook', attempt: 1 } as const;
+      await store.log?.append({
+        ...{ id: 'batch', failures: [], counts: {}, marks: {} },
+        rows: [{ ...row, outcome: 'handled', webhookId: 'w', callId: 'c9' }],
+        process: { id: 'p', host: 'h', pid: 1, startedAt: at, at, inFlight: 0 },
+      });
+    },
+  ],
+];
 
 const told = ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr;
 
@@ -33,6 +63,18 @@ describe('a person at a terminal is asked', () => {
     expect(told(erased)).toContain('Permanently erase 3 dead letters?');
     expect(told(erased)).toContain(says);
     expect([await made.left(), erased.code]).toEqual([left, code]);
+  });
+
+  test.each(ALONE)('by erase if all that it found is %s, and y erases it', async (what, store) => {
+    const made = await stored();
+    await store(made);
+    const erased = await made.at(['erase', '--call', 'c9'], 'y');
+    expect(told(erased)).toContain(`Permanently erase ${what}?`);
+    expect([erased.stdout.split('\n').at(-2), erased.code]).toEqual([`Erased ${what}.`, 0]);
+    expect((await made.at(['erase', '--call', 'c9'], 'y')).stderr).toBe(
+      'Nothing was found that can be erased.\n',
+    );
+    expect(await made.deadLetters.count()).toBe(3);
   });
 
   test('by erase, which says that events would be lost, and that keys would be forgotten', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { OutcomeCode } from '@call-webhooks/core';
 import { counterName } from '@call-webhooks/core/stores';
 import { startSimulator } from '@call-webhooks/simulator';
 import { closing, setup } from './support/dead-letters.ts';
-import { SECRET } from './support/receiver.ts';
+import { receiver as otherServer, SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 // Scripts read these records, and people these lines: each has all of its fields, and no others.
@@ -70,7 +71,7 @@ async function service(tenant?: string) {
     JSON.parse((await store.loadCursor?.('call-webhooks.covered')) ?? 'null') as unknown;
   return {
     ...{ ...made, now, since, until, window, reconcile, isLogged, covered },
-    ...{ known, dead, missed, bad, failing },
+    ...{ known, dead, missed, bad, failing, env },
     ...{ at: ['--store', `sqlite:${file}`], to: ['--to', url] },
   };
 }
@@ -202,6 +203,125 @@ describe('what reconcile prints', () => {
       '',
     ]);
     expect(handled).toEqual([]);
+  });
+
+  test('of a tenant: why its events were missed, whatever arrived of another one', async () => {
+    const { now, window, at, store, reconcile } = await service('acme');
+    const [first, last] = [now - 180 * MINUTE, now];
+    const ago = (Math.floor(now / MINUTE) - 150) * MINUTE + 30_000;
+    const counted = (periodMs: number, name: string) =>
+      Object.fromEntries(
+        Array.from({ length: (last - first) / periodMs + 1 }, (_, nth) => [
+          Math.floor(first / periodMs) + nth,
+          { [name]: 1 },
+        ]),
+      );
+    // Before the silence, the event k1 failed and was handled by a retry, and four failures were never settled.
+    const delivery = (outcome: OutcomeCode, key: string, minutes: number, tenant = 'acme') => ({
+      ...{ at: ago - minutes * MINUTE, process: 'p', durationMs: 1, source: 'webhook' as const },
+      ...{ outcome, key, webhookId: `w-${key}-${String(minutes)}`, attempt: 1, tenant },
+      eventName: COMPLETED,
+    });
+    const failures = [
+      delivery('handler-failed', 'k1', 5),
+      ...[4, 3].map((minutes) => delivery('handler-failed', 'k0', minutes)),
+      ...[2, 0].map((minutes) => delivery('handler-failed', 'k2', minutes)),
+    ];
+    const minutes = counted(MINUTE, counterName('outcome', 'webhook', 'handled', COMPLETED));
+    for (const { at } of failures)
+      Object.assign(minutes[Math.floor(at / MINUTE)]!, {
+        [counterName('outcome', 'webhook', 'handler-failed', COMPLETED)]: 1,
+      });
+    await store.log?.append({
+      ...{ id: 'batch', failures },
+      rows: [
+        ...[delivery('handled', 'k0', 6), delivery('handled', 'k1', 4.9)],
+        ...Array.from({ length: 16 }, (_, nth) => delivery('handled', 'g', -10 * nth, 'globex')),
+      ],
+      counts: {
+        minutes,
+        arrivals: counted(10 * MINUTE, counterName(COMPLETED, 'globex')),
+      },
+      marks: {
+        [counterName('ack', 'acme', COMPLETED, 's')]: ago,
+        [counterName('ack', 'globex', COMPLETED, 's')]: now,
+      },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: first, at: now, inFlight: 0 },
+    });
+    const dryRun = [...window, ...at, '--dry-run'];
+    const refused = await reconcile(...dryRun);
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      ...[2, ''],
+      'error: This receiver has tenants: acme, globex.\nfix:   Pass --tenant NAME, and run the command once for each tenant.\n',
+    ]);
+    const reasonOf = async (tenant: string) => {
+      const { stdout } = await reconcile(...dryRun, '--tenant', tenant);
+      const { records } = await reconcile(...dryRun, '--tenant', tenant, '--json');
+      const [reason, result] = records().slice(-2);
+      expect(stdout).toContain(`${String(reason?.['missed'])} events: ${String(reason?.['text'])}`);
+      return [reason, result];
+    };
+    const paused =
+      'Its rule may have been paused, changed or removed, or these deliveries were lost in transit. Before that, 4 deliveries failed and were not acknowledged later. The service pauses a rule when the last retry of an event fails. Check the rule in the service, under Rules.';
+    const silence = { type: 'reason', kind: 'event-silence', eventName: COMPLETED, outcomes: [] };
+    expect(await reasonOf('acme')).toEqual([
+      {
+        ...{ ...silence, missed: 2, from: ago, until: null, failedBefore: 4, wasRunning: null },
+        text: `Other events arrived, but no ${COMPLETED} of acme from ${shownTime(new Date(ago))} to now. ${paused}`,
+      },
+      expect.objectContaining({ seen: 4, missed: 2, known: 1, inDeadLetters: 1 }),
+    ]);
+    expect(await reasonOf('globex')).toEqual([
+      expect.objectContaining({
+        ...{ kind: 'single', eventName: COMPLETED, missed: 4 },
+        text: `Other ${COMPLETED} of globex events arrived around the same time, so their rule was not paused. Individual deliveries were lost in transit. Check the proxy and the conditions of the rule.`,
+      }),
+      expect.objectContaining({ seen: 4, missed: 4, known: 0, inDeadLetters: 0 }),
+    ]);
+  });
+
+  test('if the service fails in between: what was done, and how to go on; of a dry run only the error', async () => {
+    const { now, since, until, window, to, at, known, missed, handled, env } = await service();
+    const record = (callId: string, ago: number) => {
+      const time = new Date(now - ago * MINUTE).toISOString();
+      return { _id: callId, createdAt: now - ago * MINUTE, dialedAt: time, endedAt: time };
+    };
+    const pages = await otherServer(({ url }) => {
+      const isFirst = !url.includes('next=');
+      const results = [record(missed, 60), record(known, 70)];
+      const body = isFirst ? { results, hasNext: true, next: '2' } : { message: 'no more' };
+      return { status: isFirst ? 200 : 403, body: JSON.stringify(body) };
+    });
+    closing.push(() => pages.close());
+    const cut = (...argv: string[]) =>
+      run(['reconcile', '--concurrency', '1', ...window, ...argv], {
+        env: { ...env, CALL_WEBHOOKS_BASE_URL: `http://127.0.0.1:${String(pages.port)}` },
+        columns: 300,
+      });
+    const message = 'GET /v1/calls responded with status 403: no more';
+    const fix = 'This API token is not allowed to do this. Use another token.';
+    const error = `error: ${message}\nfix:   ${fix}\n`;
+    const looked = await cut(...at, '--dry-run');
+    expect([looked.code, looked.stdout, looked.stderr]).toEqual([
+      ...[2, `${COMPLETED}  ${missed}\n`, error],
+    ]);
+    expect(handled).toEqual([]);
+    const sent = await cut(...to, ...at);
+    expect([sent.code, sent.stdout, sent.stderr]).toEqual([
+      ...[2, '2 calls: 1 event missed, 1 handled, 1 known, 0 failed\n'],
+      [
+        'The run did not finish. The receiver remembers the events that it has handled.',
+        'To continue, run the command again with these times:',
+        `  --since ${since.toISOString()} --until ${until.toISOString()}`,
+        error,
+      ].join('\n'),
+    ]);
+    const scripts = await cut(...to, '--json');
+    expect([scripts.code, scripts.records().at(-1), JSON.parse(scripts.stderr)]).toEqual([
+      2,
+      { type: 'result', dryRun: false, ...EMPTY, seen: 2, known: 2 },
+      { error: { message, fix, exitCode: 2 } },
+    ]);
   });
 
   test('the --remember-for that it suggests is enough, for every window', async () => {
