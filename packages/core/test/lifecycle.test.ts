@@ -53,8 +53,12 @@ describe('closeOnSignal', () => {
     options: CloseOnSignalOptions = {},
   ) {
     const lines: string[] = [];
-    const keep = (_fields: object, message: string) => void lines.push(message);
-    const logger = { info: keep, warn: keep, error: keep };
+    const entries: [level: string, message: string, fields: object][] = [];
+    const keep = (level: string) => (fields: object, message: string) => {
+      lines.push(message);
+      entries.push([level, message, { ...fields }]);
+    };
+    const logger = { info: keep('info'), warn: keep('warn'), error: keep('error') };
     const listeners = new Map<string | symbol, (signal: string) => void>();
     jest.spyOn(process, 'on').mockImplementation((name, listener) => {
       listeners.set(name, listener as (signal: string) => void);
@@ -64,7 +68,7 @@ describe('closeOnSignal', () => {
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     closeOnSignal(receiver, { logger, ...options });
     const signal = (name: 'SIGINT' | 'SIGTERM') => listeners.get(name)?.(name);
-    return { signal, exit, lines };
+    return { signal, exit, lines, entries };
   }
   const closing = (name: string, order: string[]) => ({ close: () => order.push(name) });
   const closed = (lines: string[]) => () => lines.includes('call-webhooks: closed');
@@ -135,7 +139,19 @@ describe('closeOnSignal', () => {
     const { signal, lines } = onSignal({ close }, { graceMs: 25_000 });
     signal('SIGTERM');
     await until(closed(lines));
-    expect(close).toHaveBeenCalledWith({ graceMs: 25_000, delayMs: 0 });
+    expect(close.mock.calls).toEqual([[{ graceMs: 25_000, delayMs: 0 }]]);
+  });
+
+  it('gives handlers 10 s by default, and has a line for the beginning and the end', async () => {
+    const close = jest.fn((_options: object) => Promise.resolve());
+    const { signal, lines, entries } = onSignal({ close });
+    signal('SIGTERM');
+    await until(closed(lines));
+    expect(close.mock.calls).toEqual([[{ graceMs: 10_000, delayMs: 0 }]]);
+    expect(entries).toEqual([
+      ['info', 'call-webhooks: closing', { signal: 'SIGTERM' }],
+      ['info', 'call-webhooks: closed', {}],
+    ]);
   });
 
   it('logs what fails to close, closes the rest, and makes the process end with 1', async () => {
@@ -160,32 +176,47 @@ describe('closeOnSignal', () => {
       const never = () => new Promise(() => undefined);
       const receiver = createTestReceiver().receiver;
       const options = { resources: [never], graceMs: 3_000, delayMs: 2_000 };
-      const { signal, lines, exit } = onSignal(receiver, options);
+      const { signal, entries, exit } = onSignal(receiver, options);
       signal('SIGTERM');
       await jest.advanceTimersByTimeAsync(14_999);
       expect(exit).not.toHaveBeenCalled();
       await jest.advanceTimersByTimeAsync(1);
-      expect(exit).toHaveBeenCalledWith(1);
-      expect(lines).toContainEqual(expect.stringContaining('something did not close in time'));
+      expect(exit.mock.calls).toEqual([[1]]);
+      expect(entries.at(-1)).toEqual([
+        'error',
+        'call-webhooks: something did not close in time, so the process exits with code 1',
+        {
+          alive: expect.any(Array),
+          docs: expect.stringMatching(/deploying\.html#ready-and-shut-down$/),
+        },
+      ]);
     } finally {
       jest.useRealTimers();
     }
   });
 
-  it('ends the process at a second signal, but not at the copy that npm sends', async () => {
-    jest.useFakeTimers();
-    try {
-      const { signal, exit } = onSignal({ close: () => new Promise<void>(() => undefined) });
-      signal('SIGINT');
-      signal('SIGINT');
-      expect(exit).not.toHaveBeenCalled();
-      await jest.advanceTimersByTimeAsync(1_000);
-      signal('SIGINT');
-      expect(exit).toHaveBeenCalledWith(130);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'ends the process at a second %s with %i, but not at the copy that npm sends within 500 ms',
+    async (name, code) => {
+      jest.useFakeTimers();
+      try {
+        const { signal, exit } = onSignal({ close: () => new Promise<void>(() => undefined) });
+        signal(name === 'SIGINT' ? 'SIGTERM' : 'SIGINT');
+        signal(name);
+        await jest.advanceTimersByTimeAsync(500);
+        signal(name);
+        expect(exit).not.toHaveBeenCalled();
+        await jest.advanceTimersByTimeAsync(1);
+        signal(name);
+        expect(exit.mock.calls).toEqual([[code]]);
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  );
 
   it.each<[string, object]>([
     ['server: expected what listen() returned', { server: () => undefined }],

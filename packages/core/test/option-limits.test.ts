@@ -8,7 +8,7 @@ import {
   SAME_CLOCK_MS,
 } from '../src/stores.ts';
 import { resolveSettings } from '../src/options.ts';
-import { bytes, delivery, NOW, SECRET, STARTED } from './support.ts';
+import { bytes, delivery, Lines, NOW, SECRET, STARTED } from './support.ts';
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const TEN_YEARS = 3_650 * DAY;
@@ -88,6 +88,19 @@ describe('what a store in memory keeps by default', () => {
     expect(evicted).toBe(0);
     await admit('one more');
     expect(evicted).toBe(1);
+  });
+
+  it('are 100,000 of a receiver without a store, whose logger is warned when they are more', async () => {
+    const logger = new Lines();
+    const { store } = receiver({ logger });
+    const claim = { key: undefined, leaseMs: 1_000, replayUntil: Date.now() + DAY };
+    const admit = (id: string) => store.admit({ ...claim, webhookId: id, token: id });
+    for (let at = 0; at < 100_000; at++) await admit(String(at));
+    expect(logger.entries).toEqual([]);
+    await admit('one more');
+    expect(logger.entries).toMatchObject([
+      { level: 'warn', fields: { docs: expect.stringMatching(/stores\.html#memory$/) } },
+    ]);
   });
 });
 

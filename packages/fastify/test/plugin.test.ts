@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
 import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
@@ -215,6 +215,20 @@ describe('the Fastify plugin', () => {
     expect(await hook.receiver.health()).toMatchObject({ ok: false });
     const receiver = createReceiver({ secret });
     expect(callWebhooks({ receiver }).receiver).toBe(receiver);
+  });
+
+  it.each([
+    [{}, 10_000],
+    [{ graceMs: 2_500 }, 2_500],
+  ])('with %j, the handlers have %i ms to end when the app closes', async (options, graceMs) => {
+    const close = jest.fn((_options: object) => Promise.resolve());
+    const app = make();
+    const receiver = { ...createReceiver({ secret }), close };
+    app.register(callWebhooks({ path: '/hook', receiver, ...options }));
+    await app.ready();
+    expect(close).not.toHaveBeenCalled();
+    await app.close();
+    expect(close.mock.calls).toEqual([[{ graceMs }]]);
   });
 
   it('gives the lease of an unfinished handler back on close', async () => {

@@ -151,6 +151,20 @@ describe('close() beside slow handlers and stores', () => {
     expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
   });
 
+  it('close() gives handlers 10 s if it is told nothing else', async () => {
+    const { receiver, send, signals, work } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = receiver.close();
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await closing;
+    work.resolve();
+    expect(await sent).toBe('shutting-down');
+  });
+
   it('several calls of close() end with the last handler', async () => {
     const { receiver, send, work } = slow();
     const sent = send(STARTED);
