@@ -26,9 +26,13 @@ export const procedures = (prefix: string): Procedure[] => [
   ...logProcedures(prefix),
 ];
 
-export function tables(prefix: string): string[] {
-  const table = (name: string, columns: string) =>
-    `CREATE TABLE IF NOT EXISTS ${prefix}${name} (${columns}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4`;
+/** The names of the tables, and the statements that create them. */
+export function tables(prefix: string): { name: string; creation: string }[] {
+  const table = (ending: string, columns: string) => {
+    const name = `${prefix}${ending}`;
+    const creation = `CREATE TABLE IF NOT EXISTS ${name} (${columns}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4`;
+    return { name, creation };
+  };
   return [
     table(
       'webhook_ids',

@@ -82,7 +82,7 @@ export class Tables {
     const { version: from } = await this.#find(run);
     const migration = { from, to: VERSION };
     if (from > VERSION) throw newer(this.prefix, from);
-    if (from === VERSION && (await this.#hasProcedures(run))) return migration;
+    if (from === VERSION && (await this.#isWhole(run))) return migration;
     const lock = `CONCAT('call-webhooks ', SHA1(CONCAT(DATABASE(), '.${this.prefix}')))`;
     const [[isLocked] = []] = await run(`SELECT GET_LOCK(${lock}, ${String(MIGRATION_LOCK_S)})`);
     if (numberOf(isLocked) !== 1)
@@ -92,9 +92,8 @@ export class Tables {
     // A procedure keeps the mode it was created in: no text that is too long is cut off.
     await run(`SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1`);
     const { version } = await this.#find(run);
-    if (version === VERSION && (await this.#hasProcedures(run)))
-      return { from: version, to: VERSION };
-    for (const statement of tables(this.prefix)) await run(statement);
+    if (version === VERSION && (await this.#isWhole(run))) return { from: version, to: VERSION };
+    for (const { creation } of tables(this.prefix)) await run(creation);
     for (const procedure of procedures(this.prefix)) {
       await run(`DROP PROCEDURE IF EXISTS ${this.prefix}${procedure.name}`);
       await run(createProcedure(this.prefix, procedure));
@@ -106,12 +105,17 @@ export class Tables {
     return migration;
   }
 
-  async #hasProcedures(run: Run): Promise<boolean> {
-    const names = procedures(this.prefix).map(({ name }) => `'${this.prefix}${name}'`);
-    const [[count] = []] = await run(
-      `SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name IN (${names.join(', ')})`,
-    );
-    return numberOf(count) === names.length;
+  /** Whether each table and each procedure is there. */
+  async #isWhole(run: Run): Promise<boolean> {
+    const has = async (kind: 'table' | 'routine', names: string[]) => {
+      const [[count] = []] = await run(
+        `SELECT COUNT(*) FROM information_schema.${kind}s WHERE ${kind}_schema = DATABASE() AND ${kind}_name IN ('${names.join("', '")}')`,
+      );
+      return numberOf(count) === names.length;
+    };
+    const named = procedures(this.prefix).map(({ name }) => `${this.prefix}${name}`);
+    const made = tables(this.prefix).map(({ name }) => name);
+    return (await has('routine', named)) && has('table', made);
   }
 
   async #find(run: Run): Promise<Found> {

@@ -122,6 +122,28 @@ withMysql('migrate()', () => {
     expect(made).toEqual(TABLES);
   });
 
+  it('makes what was dropped again, and leaves the others as they are', async () => {
+    const prefix = freshPrefix();
+    const store = mysqlStore(test.pool, { prefix });
+    await store.migrate();
+    const claim = { webhookId: 'w', replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
+    await store.admit({ ...claim, key: 'k', token: 't' });
+    const [found] = await rowsOf<{ id: string }>(
+      test.pool,
+      `SELECT id FROM ${prefix}schema_version`,
+    );
+    const others = Object.keys(TABLES).filter((name) => name !== 'schema_version');
+    for (const name of others.filter((one) => one !== 'events')) {
+      await test.pool.query(`DROP TABLE ${prefix}${name}`);
+      expect(await store.migrate()).toEqual({ from: 1, to: 1 });
+      expect(await rowsOf(test.pool, `SELECT * FROM ${prefix}${name}`)).toEqual([]);
+    }
+    expect(await store.peek!(['k'])).toEqual(['running']);
+    expect(await rowsOf(test.pool, `SELECT version, id FROM ${prefix}schema_version`)).toEqual([
+      { version: 1, id: found!.id },
+    ]);
+  });
+
   it('goes on where a migration was interrupted', async () => {
     const prefix = freshPrefix();
     const store = mysqlStore(test.pool, { prefix });

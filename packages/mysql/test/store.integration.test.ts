@@ -60,26 +60,49 @@ withMysql('mysqlStore', () => {
     ...more,
   });
 
-  it('leaves the settings of a connection as they were, also after an error', async () => {
-    const { store } = await openTestStore(test.pool);
-    const pool = openPool(test.url, { connectionLimit: 1 });
-    const other = mysqlStore(pool, { prefix: freshPrefix() });
-    await other.migrate();
-    await pool.query('SET SESSION innodb_lock_wait_timeout = 7');
-    await pool.query('SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE');
-    const settings = () =>
-      rowsOf(
-        pool,
-        `SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'tx_isolation', 'transaction_isolation', 'sql_mode', 'autocommit')`,
-      );
-    const before = await settings();
-    expect(await other.admit(claim(1))).toEqual({ status: 'admitted', attempt: 1 });
-    await expect(other.admit(claim(2, { leaseMs: 1e300 }))).rejects.toThrow('Out of range');
-    expect(await settings()).toEqual(before);
-    await store.close();
-    await other.close();
-    await pool.end();
-  });
+  it.each<[string, Partial<Claim>, string]>([
+    ['of a call', { leaseMs: 1e300 }, 'Out of range'],
+    ['within its transaction', { replayUntil: 9.223372036854775e18 }, 'out of range'],
+    ['of a lock that is not free within a second', { key: 'locked' }, 'Lock wait timeout'],
+  ])(
+    'leaves the settings of a connection as they were, and nothing of a claim, after an error %s',
+    async (_what, odd, says) => {
+      const pool = openPool(test.url, { connectionLimit: 1 });
+      const prefix = freshPrefix();
+      const store = mysqlStore(pool, { prefix });
+      await store.migrate();
+      await store.admit(claim(1, { key: 'locked' }));
+      const other = await test.pool.getConnection();
+      await other.beginTransaction();
+      await other.query(`SELECT * FROM ${prefix}events WHERE event_key = 'locked' FOR UPDATE`);
+      await pool.query('SET SESSION innodb_lock_wait_timeout = 7');
+      await pool.query('SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE');
+      const settings = () =>
+        rowsOf(
+          pool,
+          `SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'tx_isolation', 'transaction_isolation', 'sql_mode', 'autocommit')`,
+        );
+      const before = await settings();
+      expect(await store.admit(claim(2))).toEqual({ status: 'admitted', attempt: 1 });
+      expect(await settings()).toEqual(before);
+      const startedAt = performance.now();
+      await expect(store.admit(claim(3, { key: 'event-2', ...odd }))).rejects.toMatchObject({
+        message: expect.stringContaining(says),
+      });
+      expect(performance.now() - startedAt).toBeLessThan(4_500);
+      expect(await settings()).toEqual(before);
+      await other.rollback();
+      other.release();
+      // The webhook id would be known, or locked, if the transaction had not been rolled back.
+      const again = { ...claim(3, { key: 'event-2' }), token: 'another token' };
+      expect(await mysqlStore(test.pool, { prefix }).admit(again)).toEqual({
+        status: 'admitted',
+        attempt: 1,
+      });
+      await store.close();
+      await pool.end();
+    },
+  );
 
   it('sends no claim that waited too long for a connection, and keeps the connection', async () => {
     const { store, prefix, close } = await openTestStore(test.pool);

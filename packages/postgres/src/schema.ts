@@ -94,15 +94,17 @@ BEGIN
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
   END IF;
-  IF ${isMissing('log_rows')} THEN
-    IF NOT ${isMissing('log_batches')} THEN
-      RAISE EXCEPTION 'call-webhooks: the tables in the schema ${name} were made by a version that was not released, and cannot be migrated. Run DROP SCHEMA ${name} CASCADE, which forgets the events and dead letters in it, and migrate again.';
-    END IF;
+  IF ${isMissing('log_rows')} AND NOT ${isMissing('log_batches')} THEN
+    RAISE EXCEPTION 'call-webhooks: the tables in the schema ${name} were made by a version that was not released, and cannot be migrated. Run DROP SCHEMA ${name} CASCADE, which forgets the events and dead letters in it, and migrate again.';
+  END IF;
+  IF ${isMissing('log_batches')} THEN
     CREATE TABLE ${name}.log_batches (
       id text COLLATE "C" PRIMARY KEY,
       taken_at bigint NOT NULL
     );
     CREATE INDEX log_batches_taken_at ON ${name}.log_batches (taken_at);
+  END IF;
+  IF ${isMissing('log_rows')} THEN
     -- The rows of one kind of one batch, as JSON, and how many rows of that kind came earlier.
     CREATE TABLE ${name}.log_rows (
       n bigint NOT NULL,
@@ -117,6 +119,8 @@ BEGIN
       PRIMARY KEY (n, failures)
     );
     CREATE INDEX log_rows_earlier ON ${name}.log_rows (failures, earlier);
+  END IF;
+  IF ${isMissing('log_position')} THEN
     -- One row: the number of the last batch, and how many rows there have been. A sequence would be behind
     -- after a restore of the data alone.
     CREATE TABLE ${name}.log_position (
@@ -125,6 +129,8 @@ BEGIN
       others bigint NOT NULL,
       failures bigint NOT NULL
     ) WITH (fillfactor = 80);
+  END IF;
+  IF ${isMissing('log_counts')} THEN
     CREATE TABLE ${name}.log_counts (
       series text COLLATE "C" NOT NULL,
       at bigint NOT NULL,
@@ -132,10 +138,14 @@ BEGIN
       count bigint NOT NULL,
       PRIMARY KEY (series, at, name)
     ) WITH (fillfactor = 80);
+  END IF;
+  IF ${isMissing('log_marks')} THEN
     CREATE TABLE ${name}.log_marks (
       name text COLLATE "C" PRIMARY KEY,
       at bigint NOT NULL
     ) WITH (fillfactor = 80);
+  END IF;
+  IF ${isMissing('log_processes')} THEN
     CREATE TABLE ${name}.log_processes (
       id text COLLATE "C" PRIMARY KEY,
       process text NOT NULL,

@@ -215,7 +215,8 @@ default_pool_size = 4
       expect(await store.migrate()).toEqual({ from: 1, to: 1 });
     });
 
-    it.each(['webhook_ids', 'events', 'groups', 'cursors', 'dead_letters', 'schema_version'])(
+    // Without its rows, the log is taken for one of a version that was never released.
+    it.each(Object.keys(TABLES).filter((name) => name !== 'log_rows'))(
       'makes the table %s again if it was dropped',
       async (table) => {
         const schema = freshSchema();

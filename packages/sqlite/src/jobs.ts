@@ -86,7 +86,8 @@ export class Jobs {
   readonly #prefix: string;
   readonly table: string;
   readonly rememberFor: number;
-  readonly #now: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly #clock = new ClockSteps();
   readonly #transactions: Transactions;
   #added = 0;
@@ -101,7 +102,7 @@ export class Jobs {
     this.#prefix = prefix;
     this.table = `${prefix}jobs`;
     this.rememberFor = rememberFor;
-    this.#now = now;
+    this.now = now;
     this.#transactions = new Transactions(db, prefix);
   }
 
@@ -214,7 +215,7 @@ export class Jobs {
         completeIn: (tx) => {
           this.#transactions.checkFile();
           return completeIn(this.#db, this.#prefix, tx, {
-            update: `UPDATE ${this.table} SET ${DONE}, due_at = ${String(this.#now() + this.rememberFor)}`,
+            update: `UPDATE ${this.table} SET ${DONE}, due_at = ${String(this.now() + this.rememberFor)}`,
             where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
           });
         },
@@ -324,7 +325,7 @@ export class Jobs {
 
   /** @param work is given the time; milliseconds since the epoch */
   run<T>(work: (sql: Statements, at: number) => T): Promise<T> {
-    return this.#transactions.run((sql) => work(sql, this.#now()));
+    return this.#transactions.run((sql) => work(sql, this.now()));
   }
 }
 

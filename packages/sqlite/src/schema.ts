@@ -136,6 +136,8 @@ export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Sche
     ? readSchema(sql, prefix, steps.length)
     : { version: 0, id: '' };
   if (before.version > 0 && !sql.first(table, `${prefix}log_rows`)) throw madeByCheckout(prefix);
+  // A table that somebody dropped is made again.
+  if (before.version === 1) db.exec(createTables(prefix));
   for (const step of steps.slice(before.version)) db.exec(step(prefix));
   return before;
 }

@@ -102,7 +102,7 @@ export function createSqliteWorker<
   const log = safeLogger(handlers.logger ?? console);
   const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
   const running = new Set<number>();
-  const retention = startRetention({ 'dead jobs': queue }, { logger: log });
+  const retention = startRetention({ 'dead jobs': queue }, { logger: log, now: jobs.now });
 
   function polledJob({ id, job }: TakenJob, takenAt: number): PolledJob {
     const leased = new LeasedJobRun({ ...job, takenAt }, process, log);

@@ -14,8 +14,8 @@ describe('the tables', () => {
   const test = useFile();
   const made = () =>
     test.db
-      .prepare(`SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name`)
-      .all();
+      .prepare(`SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name`)
+      .all() as { name: string; type: string }[];
   const version = () => test.db.prepare('SELECT version FROM call_webhooks_schema').all();
   const claim = { webhookId: 'w', key: 'event', token: 'token', leaseMs: 60_000 };
   const admitted = { status: 'admitted', attempt: 1 };
@@ -80,6 +80,21 @@ describe('the tables', () => {
       /^The tables call_webhooks_\* were created by an unreleased version.* drop these tables/;
     await expect(migrate(test.db)).rejects.toThrow(advice);
     await expect(admit()).rejects.toThrow(advice);
+  });
+
+  it('that somebody dropped are made again, and the others stay as they are', async () => {
+    await migrate(test.db);
+    const tables = made();
+    await admit();
+    const others = tables.filter(({ type }) => type === 'table').map(({ name }) => name);
+    // Without the first of these there is no version, without the last one they are of no release.
+    const kept = ['schema', 'events', 'log_rows'].map((name) => `call_webhooks_${name}`);
+    for (const name of others.filter((one) => !kept.includes(one))) {
+      test.db.exec(`DROP TABLE ${name}`);
+      expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
+      expect(made()).toEqual(tables);
+    }
+    expect(await sqliteStore(test.db).peek?.(['event'])).toEqual(['running']);
   });
 
   it('of an older version are upgraded, each step once', async () => {

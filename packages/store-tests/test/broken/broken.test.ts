@@ -8,6 +8,7 @@ import {
 } from '../../src/index.ts';
 import { failuresOf } from '../collect.ts';
 import { BROKEN_DEAD_LETTERS, openDeadLetters } from './dead-letters.ts';
+import { BROKEN_LOGS } from './logs.ts';
 import { BROKEN_QUEUES, openQueue } from './queues.ts';
 import { BROKEN_STORES, openStore } from './stores.ts';
 import { BROKEN_TRANSACTIONS, openTransactions } from './transactions.ts';
@@ -44,7 +45,7 @@ function shows<Broken extends { wrong: string; promise: string; says?: string }>
   });
 }
 
-shows('the tests of stores', BROKEN_STORES, (runner, broken) => {
+shows('the tests of stores', [...BROKEN_STORES, ...BROKEN_LOGS], (runner, broken) => {
   storeContractTests(runner, { name: 'a store', open: () => openStore(broken?.breaks) });
 });
 

@@ -335,16 +335,4 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
       saveCursor: (_name, cursor) => store.saveCursor('cursor', cursor),
     }),
   },
-  {
-    wrong: 'gives the first page of its log again',
-    promise: 'gives the newest rows first, page by page, on every connection',
-    breaks: ({ store }) => ({
-      log: { ...store.log, read: (query) => store.log.read({ ...query, before: undefined }) },
-    }),
-  },
-  {
-    wrong: 'hides that it has no log',
-    promise: 'has each optional member of Store that `without` does not name, and no other',
-    breaks: () => ({ log: undefined }),
-  },
 ];
