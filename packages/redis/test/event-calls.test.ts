@@ -23,7 +23,7 @@ function storeOn(reply: (keys: string[]) => unknown) {
   const release = (key: string, token = 'token') => store.release(key, token);
   /** How many keys each script had. */
   const sizes = () => evalsha.mock.calls.map(([, keys]) => keys.length);
-  return { release, sizes, evalsha };
+  return { store, release, sizes, evalsha };
 }
 const one = (keys: string[]) => `=${JSON.stringify(keys.map(() => 1))}`;
 
@@ -220,6 +220,15 @@ it('the ping of a cluster writes in each sixteenth of its slots', async () => {
     Array.from({ length: 16 }, (_, part) => part),
   );
 });
+
+it.each([0, 1, 2, 3, 4, 5])(
+  'the ping fails if the server refuses its write %d alone',
+  async (at) => {
+    const replies = Array.from({ length: 6 }, (_, index) => (index === at ? ['OOM full'] : 1));
+    const { store } = storeOn(() => `=${JSON.stringify(replies)}`);
+    await expect(store.ping!()).rejects.toThrow('OOM full');
+  },
+);
 
 describe('a group on a cluster, which has it in another slot than its event', () => {
   it('is leased before the event, and for 10 s longer', async () => {

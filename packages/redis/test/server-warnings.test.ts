@@ -6,7 +6,9 @@ import {
   redisDeadLetters,
   redisStore,
   type BullmqQueueLike,
+  type RedisClient,
 } from '../src/index.ts';
+import type { Logger } from '@call-webhooks/core';
 import { claim } from './claim.ts';
 import { fakeWorker } from './fake-worker.ts';
 
@@ -162,15 +164,35 @@ describe('a queue warns if its server keeps no append-only file', () => {
   });
 });
 
-describe('a store whose server did not answer the question', () => {
-  it('asks it again with the next claim, until there is an answer', async () => {
+describe('a server that did not answer the question', () => {
+  it.each<[string, string, (client: RedisClient, logger: Logger) => () => Promise<unknown>]>([
+    [
+      'claim of a store',
+      '=[1]',
+      (client, logger) => {
+        const store = redisStore(client, { logger });
+        return () => store.admit(claim());
+      },
+    ],
+    [
+      'dead letter',
+      '=1',
+      (client, logger) => {
+        const letters = redisDeadLetters(client, { logger });
+        return () => letters.put(deadLetter());
+      },
+    ],
+  ])('is asked again with the next %s, until there is an answer', async (_what, reply, use) => {
     const logger = collectingLogger();
-    const { client, asked } = clientOf(() => Promise.resolve('=maxmemory_policy:allkeys-lru'));
+    const { client, asked } = clientOf(
+      () => Promise.resolve('=maxmemory_policy:allkeys-lru'),
+      reply,
+    );
     asked.mockRejectedValueOnce(new Error('down')).mockRejectedValueOnce(new Error('down'));
-    const store = redisStore(client, { logger });
+    const call = use(client, logger);
     for (let i = 0; i < 5; i++) {
       await settled();
-      await store.admit(claim());
+      await call();
     }
     await settled();
     expect(asked).toHaveBeenCalledTimes(3);
