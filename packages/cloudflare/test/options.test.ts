@@ -163,15 +163,20 @@ describe('ready', () => {
   const hook = callWebhooks((env: { SECRET: string }) => ({ secret: env.SECRET }));
   const probe = async (env: { SECRET: string }) => {
     const response = await ready(hook)(new Request('http://localhost/ready'), env);
-    return { status: response.status, body: await response.json() };
+    const headers = Object.fromEntries(response.headers);
+    return { status: response.status, headers, body: await response.json() };
   };
+  const headers = { 'cache-control': 'no-store', 'content-type': 'application/json' };
 
   it('responds 200 while a delivery would be accepted, and 503 once the receiver closes', async () => {
     const env = { SECRET: generateSecret() };
     const up = { ok: true, closing: false, store: 'up' };
-    expect(await probe(env)).toEqual({ status: 200, body: up });
+    expect(await probe(env)).toEqual({ status: 200, headers, body: up });
     await hook.receiver(env).close();
-    expect(await probe(env)).toEqual({ status: 503, body: { ...up, ok: false, closing: true } });
+    expect(await probe(env)).toEqual({
+      ...{ status: 503, headers },
+      body: { ...up, ok: false, closing: true },
+    });
   });
 });
 
