@@ -55,4 +55,78 @@ describe('ready', () => {
     };
     expect(() => ready(handler)).not.toThrow();
   });
+
+  const port = (status: 'up' | 'down' | 'unknown') => ({
+    status,
+    durationMs: 7,
+    error: 'connect ECONNREFUSED db.internal:5432',
+  });
+  const healthy = {
+    ...{ ok: true, closing: false, store: port('up'), deadLetter: port('down') },
+    ...{ secretIds: ['crm'], unknownFields: [] },
+  };
+  const worker = { ok: true, closing: false, queue: port('up'), running: 3 };
+  it.each<[what: string, health: object, status: number, shown: object]>([
+    [
+      'a receiver with everything',
+      { ...healthy, queue: port('up'), secrets: port('up') },
+      200,
+      { ok: true, closing: false, store: 'up', queue: 'up', secrets: 'up' },
+    ],
+    [
+      'a receiver that is full',
+      { ...healthy, ok: false, overloaded: true },
+      503,
+      { ok: false, closing: false, overloaded: true, store: 'up' },
+    ],
+    [
+      'a receiver that closes, whose store has no ping',
+      { ...healthy, ok: false, closing: true, store: port('unknown') },
+      503,
+      { ok: false, closing: true, store: 'unknown' },
+    ],
+    [
+      'a receiver without secrets',
+      { ...healthy, ok: false, queue: port('down'), secrets: port('down') },
+      503,
+      { ok: false, closing: false, store: 'up', queue: 'down', secrets: 'down' },
+    ],
+    [
+      'a worker',
+      { ...worker, lastContactAt: new Date(), lastJobAt: new Date() },
+      200,
+      { ok: true, closing: false, queue: 'up' },
+    ],
+    [
+      'a worker that is paused',
+      { ...worker, ok: false, paused: true },
+      503,
+      { ok: false, closing: false, paused: true, queue: 'up' },
+    ],
+    [
+      'a worker that closes, whose queue is down',
+      { ...worker, ok: false, closing: true, queue: port('down') },
+      503,
+      { ok: false, closing: true, queue: 'down' },
+    ],
+  ])('shows of %s no more than anybody may know, in each form', async (_what, health, ...shown) => {
+    const handle = ready({ health: () => Promise.resolve(health as never) }) as typeof call;
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    const fetched = (await handle()) as Response;
+    expect(Object.fromEntries(fetched.headers)).toEqual(headers);
+    expect([fetched.status, await fetched.json()]).toEqual(shown);
+    const written: unknown[] = [];
+    const end = (body: string) => written.push(JSON.parse(body));
+    const writeHead = (...head: unknown[]) => (written.push(...head), { end });
+    await handle({}, { writeHead });
+    expect(written).toEqual([shown[0], headers, shown[1]]);
+    const replied: unknown[] = [];
+    const reply = {
+      code: (status: number) => (replied.push(status), reply),
+      headers: (given: object) => (replied.push(given), reply),
+      send: (body: string) => replied.push(JSON.parse(body)),
+    };
+    await handle({}, reply);
+    expect(replied).toEqual([shown[0], headers, shown[1]]);
+  });
 });
