@@ -327,7 +327,7 @@ describe('what reconcile prints', () => {
   test('the --remember-for that it suggests is enough, for every window', async () => {
     const { to, reconcile, failing } = await service();
     failing.clear();
-    for (const since of ['1442m', '1470m', '1500m', '1510m', '48h']) {
+    for (const since of ['1442m', '1470m', '1500m', '1501m', '1510m', '48h']) {
       const { stderr } = await reconcile('--since', since, ...to);
       const [, hours = ''] = /--remember-for (\d+h)\.$/m.exec(stderr) ?? [];
       const then = await reconcile('--since', since, ...to, '--remember-for', hours);

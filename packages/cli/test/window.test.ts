@@ -26,3 +26,22 @@ test('it may begin as long ago as the store remembers, and a minute that passed 
   expect(given(ago(rememberFor + MINUTE))).not.toThrow();
   expect(given(ago(rememberFor + MINUTE + 1))).toThrow('remember handled events for 24 h');
 });
+
+test.each([
+  ['full hours', 30 * HOUR, 30],
+  ['full hours, and the time that parsing takes', 30 * HOUR + 999, 30],
+  ['full hours and a second', 30 * HOUR + 1_001, 31],
+  ['full hours and a minute', 30 * HOUR + MINUTE, 31],
+  ['full hours and a minute, and the time that parsing takes', 30 * HOUR + MINUTE + 5, 31],
+  ['an hour less a second', 31 * HOUR - 1_000, 31],
+])('the --remember-for that is suggested still holds a while later: %s', (_what, asked, hours) => {
+  const since = ago(asked);
+  const given = { since, until: ago(HOUR) };
+  expect(() => windowOf({ ...given, rememberFor }, NOW)).toThrow(
+    expect.objectContaining({
+      fix: expect.stringMatching(new RegExp(` --remember-for ${String(hours)}h\\.$`)),
+    }),
+  );
+  const again = () => windowOf({ ...given, rememberFor: hours * HOUR }, NOW + 59_000);
+  expect(again).not.toThrow();
+});

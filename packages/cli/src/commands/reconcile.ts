@@ -320,8 +320,10 @@ function tellHowToGoOn(output: Output, { since, until }: Window): void {
 
 /** How long stores remember handled events by default; milliseconds. */
 export const REMEMBER_MS = 86_400_000;
-/** So much may pass between the reading of `--since` and its check; milliseconds. */
+/** So much longer may a window be, as for `reconcile`; milliseconds. */
 const SLACK_MS = 60_000;
+/** Less than this passes between the reading of `--since` and its check, so that `30h` is no more than that; milliseconds. */
+const PARSING_MS = 1_000;
 
 /** Which calls are looked at. */
 export interface WindowOptions {
@@ -351,7 +353,7 @@ export function windowOf({ since, until, rememberFor }: WindowOptions, now: numb
   if (asked > rememberFor + SLACK_MS)
     throw badInput(
       `--since is ${duration(asked)} ago, but the receiver's store is assumed to remember handled events for ${duration(rememberFor)}. Older ones would look missed and run again.`,
-      `Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for ${String(Math.ceil((asked - SLACK_MS) / 3_600_000))}h.`,
+      `Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for ${String(Math.ceil((asked - PARSING_MS) / 3_600_000))}h.`,
     );
   return { since, until: end };
 }

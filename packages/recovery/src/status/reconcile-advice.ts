@@ -62,9 +62,7 @@ export function reconcileAdvice(
   const first = Math.max(begun, oldest);
   const flags = [
     `--since ${new Date(first).toISOString().slice(0, 16)}Z`,
-    ...(now - first > ASSUMED_MS - SLACK_MS
-      ? [`--remember-for ${String(Math.floor(rememberFor / HOUR_MS))}h`]
-      : []),
+    ...(now - first > ASSUMED_MS - SLACK_MS ? [`--remember-for ${inUnits(rememberFor)}`] : []),
     ...(eventName === 'call:recording-available' ? ['--recordings'] : []),
     ...(tenant === '' ? [] : [`--tenant ${shellWord(tenant)}`]),
     '--to URL',
@@ -87,6 +85,10 @@ function shellWord(name: string): string {
   if (!/['`]/.test(name)) return `'${name}'`;
   return /["$`\\!]/.test(name) ? 'NAME' : `"${name}"`;
 }
+
+/** As the command takes it. Full hours would be too few for the window, unless the store remembers full hours. */
+const inUnits = (ms: number): string =>
+  ms % HOUR_MS === 0 ? `${String(ms / HOUR_MS)}h` : `${String(Math.floor(ms / MINUTE_MS))}m`;
 
 /** Why older events cannot be run, as the end of a sentence. */
 export const forgets = (rememberFor: number): string =>
