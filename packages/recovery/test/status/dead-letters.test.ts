@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
 import { memoryDeadLetters } from '@call-webhooks/core';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
-import { status } from '@call-webhooks/recovery';
+import { status, type StatusOptions } from '@call-webhooks/recovery';
 import { HOUR, MINUTE } from './service-model.ts';
 import { ack, NOW, storeWith } from './written-log.ts';
 
@@ -77,5 +77,119 @@ describe('dead letters that wait', () => {
       ['acme', 1],
       ['globex', 2],
     ]);
+  });
+
+  const REFUSED = 'Error: connect ECONNREFUSED 10.0.0.5:5432';
+  const item = (more: object) => ({
+    ...{ kind: 'failing', urgent: false, eventName: 'call:completed' },
+    fix: 'Look at the dead letters, fix the cause, and redrive them.',
+    docs: 'https://call-webhooks.github.io/call-webhooks/status.html#failing',
+    ...more,
+  });
+
+  it('are told since the first failure of the oldest one, whatever a redrive has done since', async () => {
+    const deadLetters = memoryDeadLetters();
+    for (const [hours, key] of [
+      [5, 'c1'],
+      [3, 'c2'],
+      [2, 'c3'],
+    ] as const)
+      await deadLetters.put(letterAt(hours * HOUR, key));
+    const { letters } = await deadLetters.list();
+    const id = letters.find(({ key }) => key === 'c1')!.id;
+    await deadLetters.claim(id, { token: 't', leaseMs: 60_000 });
+    await deadLetters.giveBack(id, 't', {
+      ...{ at: new Date(NOW - MINUTE), source: 'redrive', attempt: 9, error: 'Error: no contact' },
+    });
+    const marks = { [ack('call:completed')]: NOW - MINUTE };
+    const store = await storeWith({ marks });
+    expect((await status({ store, deadLetters, timeZone: 'UTC' })).attention).toEqual([
+      item({
+        ...{ since: NOW - 5 * HOUR, count: 3 },
+        text: `3 \`call:completed\` events are dead letters, the oldest one since 09:00 UTC. The most frequent error is \`${REFUSED}\` (2 of 3 failures). Dead letters cannot pause the rule.`,
+      }),
+    ]);
+  });
+
+  it('are told of each event and tenant, and of those that no delivery names', async () => {
+    const deadLetters = memoryDeadLetters();
+    for (const [tenant, key, hours, eventName] of [
+      ['acme', 'a', 4, 'call:completed'],
+      ['acme', 'b', 3, 'call:started'],
+      ['globex', 'c', 6, 'call:completed'],
+      ['globex', 'd', 5, 'call:completed'],
+      [undefined, 'e', 9, 'call:completed'],
+    ] as const)
+      await deadLetters.put({
+        ...letterAt(hours * HOUR, key, eventName),
+        ...(tenant !== undefined && { tenant }),
+      });
+    const marks = {
+      [ack('call:completed', 'acme')]: NOW - MINUTE,
+      [ack('call:started', 'acme')]: NOW - MINUTE,
+      [ack('call:completed', 'globex')]: NOW - MINUTE,
+    };
+    const store = await storeWith({ marks });
+    const { attention } = await status({ store, deadLetters, timeZone: 'UTC' });
+    const one = (name: string, time: string) =>
+      `1 ${name} has been a dead letter since ${time} UTC. The error was \`${REFUSED}\`. Dead letters cannot pause the rule.`;
+    const { eventName: _, ...others } = item({
+      ...{ since: NOW - 9 * HOUR, count: 1 },
+      // Of whom it is, and of which event, nobody knows: their errors are those of all.
+      text: `1 event has been a dead letter since 05:00 UTC. Each time, the error was \`${REFUSED}\`. Dead letters cannot pause the rule.`,
+    });
+    expect(attention).toEqual([
+      others,
+      item({
+        ...{ tenant: 'globex', since: NOW - 6 * HOUR, count: 2 },
+        text: `2 \`call:completed\` events are dead letters, the oldest one since 08:00 UTC. Each time, the error was \`${REFUSED}\`. Dead letters cannot pause the rule.`,
+      }),
+      item({
+        ...{ tenant: 'acme', since: NOW - 4 * HOUR, count: 1 },
+        text: one('`call:completed` event', '10:00'),
+      }),
+      item({
+        ...{ tenant: 'acme', eventName: 'call:started', since: NOW - 3 * HOUR, count: 1 },
+        text: one('`call:started` event', '11:00'),
+      }),
+    ]);
+  });
+
+  it('of a queue say nothing of those that the receivers have, and the other way round', async () => {
+    const ofQueue = counterName('outcome', 'queue', 'dead-lettered', 'call:started');
+    const counts = { minutes: { [NOW / MINUTE - 30]: { [name]: 2, [ofQueue]: 3 } } };
+    const store = await storeWith({ counts });
+    const none = memoryDeadLetters();
+    const jobs = { count: none.count, list: none.list, requeue: async () => false };
+    const told = async (deadLetters: StatusOptions['deadLetters']) =>
+      (await status({ store, deadLetters })).attention.map(({ eventName, count }) => [
+        ...[eventName, count],
+      ]);
+    expect(await told(none)).toEqual([['call:started', 3]]);
+    expect(await told(jobs)).toEqual([['call:completed', 2]]);
+  });
+
+  it('are counted together if there are more than 100 names', async () => {
+    const deadLetters = memoryDeadLetters();
+    for (const [hours, key] of [
+      [2, 'c1'],
+      [1, 'c2'],
+    ] as const)
+      await deadLetters.put(letterAt(hours * HOUR, key));
+    const told = async (names: number) => {
+      const marks = Object.fromEntries(
+        ['call:completed', ...Array.from({ length: names - 1 }, (_, at) => `e${String(at)}`)].map(
+          (eventName) => [ack(eventName), NOW - MINUTE],
+        ),
+      );
+      const store = await storeWith({ marks });
+      return (await status({ store, deadLetters })).attention.map(({ eventName, count, since }) => [
+        eventName,
+        count,
+        since,
+      ]);
+    };
+    expect(await told(100)).toEqual([['call:completed', 2, NOW - 2 * HOUR]]);
+    expect(await told(101)).toEqual([[undefined, 2, NOW - 2 * HOUR]]);
   });
 });

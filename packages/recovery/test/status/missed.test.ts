@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { status } from '@call-webhooks/recovery';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { COMPLETED, DAY, HOUR, MINUTE, RECORDING } from './service-model.ts';
-import { ack, NOW, storeWith } from './written-log.ts';
+import { ack, NOW, statusOf, storeWith, type Written } from './written-log.ts';
 
 describe('an event that failed before a long quiet time', () => {
   it.each([
@@ -57,5 +57,178 @@ describe('a time without recordings', () => {
     const { attention } = await status({ store });
     expect(attention).toMatchObject(expected);
     expect(attention).toHaveLength(expected.length);
+  });
+});
+
+describe('what a dry run of a reconciler found', () => {
+  const at = (hour: number) => NOW + hour * HOUR;
+  const MS = 1 / HOUR;
+  const report = (more: object = {}) => ({
+    ...{ name: 'r', at: at(-1), since: at(-6), until: at(-2), dryRun: true },
+    ...{ missed: { [COMPLETED]: 3, [RECORDING]: 0 }, ...more },
+  });
+  const told = async (
+    covered: Record<string, readonly (readonly [since: number, until: number])[]>,
+    { of = [report()], ...more }: Partial<Written> & { of?: readonly object[] } = {},
+  ) => {
+    const spans = Object.entries(covered).map(([name, all]) => [
+      name,
+      all.map(([since, until]) => ({ since: at(since), until: at(until) })),
+    ]);
+    const { attention } = await statusOf({
+      cursors: {
+        'call-webhooks.reconciled': JSON.stringify(of),
+        'call-webhooks.covered': JSON.stringify(Object.fromEntries(spans)),
+      },
+      ...more,
+    });
+    return attention.map(({ kind, eventName, count, since }) => [kind, eventName, count, since]);
+  };
+  const THREE = [['missed', COMPLETED, 3, at(-6)]];
+
+  it.each<[what: string, spans: readonly (readonly [number, number])[], told: unknown[]]>([
+    ['nothing', [], THREE],
+    ['exactly that time', [[-6, -2]], []],
+    ['more than that time', [[-7, -1]], []],
+    ['all but its first millisecond', [[-6 + MS, -2]], THREE],
+    ['all but its last millisecond', [[-6, -2 - MS]], THREE],
+    [
+      'another time, and then that one',
+      [
+        [-9, -8],
+        [-6, -2],
+      ],
+      [],
+    ],
+    [
+      'both of its halves, but nothing in between',
+      [
+        [-6, -4],
+        [-4 + MS, -2],
+      ],
+      THREE,
+    ],
+  ])('is told unless other runs have covered it: %s', async (_what, spans, expected) => {
+    expect(await told({ [COMPLETED]: spans })).toEqual(expected);
+    // Of another event, they say nothing.
+    expect(await told({ [RECORDING]: spans })).toEqual(THREE);
+  });
+
+  it('is told no longer once the part that can still be run is covered', async () => {
+    // The store remembers 4 hours, of which half an hour is left for whoever runs the command.
+    const rememberFor = 4 * HOUR;
+    expect(await told({ [COMPLETED]: [[-3.5, -2]] }, { rememberFor })).toEqual([]);
+    expect(await told({ [COMPLETED]: [[-3.5 + MS, -2]] }, { rememberFor })).toEqual(THREE);
+  });
+
+  it('is told of a run that ran it, whatever is covered: nobody knows why it was missed', async () => {
+    const of = [report({ dryRun: false })];
+    expect(await told({ [COMPLETED]: [[-6, -2]] }, { of })).toEqual(THREE);
+  });
+
+  it('is told of each reconciler and each event, and of each tenant what is its own', async () => {
+    const [one, other] = [
+      report({ name: 'a', missed: { [COMPLETED]: 1, [RECORDING]: 2 } }),
+      report({ name: 'b', since: at(-5), missed: { [RECORDING]: 4 } }),
+    ];
+    const spans = { [RECORDING]: [{ since: at(-5), until: at(-2) }] };
+    const { attention } = await statusOf({
+      marks: { [ack(COMPLETED, 'acme')]: NOW, [ack(COMPLETED, 'globex')]: NOW },
+      cursors: {
+        'tenant:acme:call-webhooks.reconciled': JSON.stringify([one, other]),
+        'tenant:acme:call-webhooks.covered': JSON.stringify(spans),
+        'tenant:globex:call-webhooks.reconciled': JSON.stringify([other]),
+        'call-webhooks.covered': JSON.stringify({ [COMPLETED]: spans[RECORDING] }),
+      },
+    });
+    expect(
+      attention.map(({ tenant, eventName, count, since }) => [tenant, eventName, count, since]),
+    ).toEqual([
+      ['acme', COMPLETED, 1, at(-6)],
+      ['acme', RECORDING, 2, at(-6)],
+      ['globex', RECORDING, 4, at(-5)],
+    ]);
+  });
+
+  it.each([
+    ['no JSON', '['],
+    ['no list', '{}'],
+    ['null', 'null'],
+    [
+      'a list of others',
+      '[7, null, {"name":"r"}, {"name":"r","at":"1","since":1,"until":2,"missed":{}}]',
+    ],
+  ])('is nothing if it cannot be read: %s', async (_what, text) => {
+    const { attention, unknown } = await statusOf({
+      cursors: { 'call-webhooks.reconciled': text },
+    });
+    expect([attention, unknown]).toEqual([[], undefined]);
+  });
+});
+
+describe('what can still be reconciled', () => {
+  const failed = counterName('failed', '', COMPLETED, 's');
+  const fixOf = async (hours: number, rememberFor: number, processes: readonly number[] = []) => {
+    const written = { marks: { [failed]: NOW - hours * HOUR }, rememberFor };
+    const { log } = await storeWith(written);
+    const of = { host: 'h', pid: 1, startedAt: NOW - DAY, at: NOW, seenAt: NOW, inFlight: 0 };
+    const seen = processes.map((ms, at) => ({ ...of, id: String(at), rememberFor: ms }));
+    const store = { rememberFor, log: { ...log!, processes: async () => seen } };
+    const { attention } = await status({ store, timeZone: 'UTC' });
+    return /10 minutes later, run `call-webhooks reconcile (.*) --to URL` with the URL of your receiver\.(?: Calls that (.*))? If|(Reconcile can't run .*) If/
+      .exec(attention[0]!.fix)!
+      .slice(1);
+  };
+  const only = (hours: string, since: string) =>
+    `began before ${since} UTC can't be reconciled safely: the store remembers handled events for ${hours} only, so older ones would run again.`;
+
+  it('begins four hours before, at the full hour, as long as stores remember', async () => {
+    expect(await fixOf(1, DAY)).toEqual(['--since 2026-11-02T09:00Z', undefined, undefined]);
+    expect(await fixOf(1.5, DAY)).toEqual(['--since 2026-11-02T08:00Z', undefined, undefined]);
+    expect(await fixOf(19, DAY)).toEqual(['--since 2026-11-01T15:00Z', undefined, undefined]);
+    expect(await fixOf(20, DAY)).toEqual(['--since 2026-11-01T14:30Z', undefined, undefined]);
+    expect(await fixOf(24, DAY)).toEqual([
+      ...['--since 2026-11-01T14:30Z', only('24 hours', 'Sunday 14:30'), undefined],
+    ]);
+  });
+
+  it('is what the most forgetful of all stores remembers', async () => {
+    for (const [own, processes] of [
+      [7 * DAY, [3 * HOUR, 2 * DAY]],
+      [3 * HOUR, [2 * DAY, 7 * DAY]],
+    ] as const)
+      expect(await fixOf(2, own, processes)).toEqual([
+        '--since 2026-11-02T11:30Z',
+        undefined,
+        undefined,
+      ]);
+    expect(await fixOf(5, 7 * DAY, [3 * HOUR])).toEqual([
+      '--since 2026-11-02T11:30Z',
+      only('3 hours', '11:30'),
+      undefined,
+    ]);
+  });
+
+  it.each([
+    [7 * DAY, '2026-11-01T04:00Z --remember-for 168h'],
+    [26 * HOUR, '2026-11-01T12:30Z --remember-for 26h'],
+    // In full hours, that is less than the window.
+    [26 * HOUR - MINUTE, '2026-11-01T12:31Z --remember-for 1559m'],
+    [24 * HOUR + MINUTE, '2026-11-01T14:29Z --remember-for 1441m'],
+    [24 * HOUR, '2026-11-01T14:30Z'],
+  ])('says how long stores remember, which is longer than the window: %d ms', async (ms, flags) => {
+    expect((await fixOf(30, ms))[0]).toBe(`--since ${flags}`);
+  });
+
+  it('is nothing for a store that remembers minutes, a quarter of which passes until somebody runs it', async () => {
+    expect(await fixOf(1, 20 * MINUTE)).toEqual([
+      '--since 2026-11-02T13:45Z',
+      only('20 minutes', '13:45'),
+      undefined,
+    ]);
+    expect(await fixOf(1, 13 * MINUTE)).toEqual([
+      ...[undefined, undefined],
+      "Reconcile can't run what was missed: the store remembers handled events for 13 minutes only, so older ones would run again.",
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status, statusLine } from '@call-webhooks/recovery';
 import { HOUR, MINUTE } from './service-model.ts';
-import { ack, NOW, storeWith } from './written-log.ts';
+import { ack, minutesAgo, NOW, rowAt, statusOf, storeWith, type Written } from './written-log.ts';
 
 describe('deliveries that cannot be verified', () => {
   const minutes = (names: readonly string[], start = NOW - 8 * MINUTE) =>
@@ -151,5 +151,135 @@ describe('rejections of the last minutes', () => {
     const found = await status({ store });
     expect(found.attention).toEqual([]);
     expect(found.undecided).toMatchObject([{ since: forged, count: 1 }]);
+  });
+});
+
+describe('rejections that have ended', () => {
+  const ago = (minutes: number) => NOW - minutes * MINUTE;
+  const name = counterName('rejected', 'signature-mismatch', '');
+  const world = (more: Partial<Written> = {}, later: readonly number[] = []) =>
+    statusOf({
+      counts: {
+        minutes: minutesAgo(
+          Object.fromEntries([60, 55, 50, ...later].map((minutes) => [minutes, { [name]: 2 }])),
+        ),
+      },
+      rows: [rowAt(45, { outcome: 'handled', secretId: 'secret-2' })],
+      marks: { [ack('call:completed')]: ago(45), [ack('call:started')]: ago(70) },
+      ...more,
+    });
+  const ended = (by = ' with the secret `secret-2`') =>
+    `\`call:completed\`, which had not arrived while deliveries were rejected, was verified${by} at 13:15 UTC.`;
+  const others =
+    ' One event has not arrived since, which may be normal: `call:started`, last verified with the secret `secret-1` at 12:50 UTC.';
+  const docs = 'https://call-webhooks.github.io/call-webhooks/status.html#rejected';
+
+  it('while another event may still be concerned, name the event, its secret and both times', async () => {
+    const found = await world();
+    expect(found.attention).toEqual([
+      {
+        ...{ kind: 'rejected', urgent: false, since: ago(60), until: ago(50), count: 6, docs },
+        text: `6 deliveries could not be verified from 13:00 UTC to 13:10 UTC (\`signature-mismatch\`). The rejections have ended: ${ended()}${others}`,
+        fix: 'If the secret of such an event was rotated as well, configure the new one.',
+      },
+    ]);
+    expect(found.notes).toEqual([]);
+    expect(found.events).toMatchObject([{ state: 'arrives' }, { state: 'attention' }]);
+  });
+
+  it('and of which nothing is missing are a note, for as long as a retry may come', async () => {
+    const found = async (later: number) =>
+      statusOf({
+        counts: { minutes: minutesAgo({ 13: { [name]: 2 }, 8: { [name]: 3 } }) },
+        rows: [rowAt(3, { outcome: 'handled' })],
+        marks: { [ack('call:completed')]: ago(3) },
+        later,
+      });
+    expect(await found(0)).toMatchObject({
+      ...{ attention: [], undecided: [] },
+      notes: [
+        {
+          text: '5 deliveries could not be verified from 13:47 UTC to 13:52 UTC (`signature-mismatch`). The rejections have ended: `call:completed`, which had not arrived while deliveries were rejected, was verified at 13:57 UTC.',
+        },
+      ],
+    });
+    expect(await found(1)).toMatchObject({ attention: [], undecided: [], notes: [] });
+  });
+
+  it('and begin again are told since they began again, with how many they are', async () => {
+    const found = await world({}, [3, 1]);
+    expect(found.attention).toEqual([
+      {
+        ...{ kind: 'rejected', urgent: false, since: ago(3), count: 4, docs },
+        text: `4 deliveries have failed verification since 13:57 UTC (\`signature-mismatch\`), after earlier rejections had ended: ${ended()}${others}`,
+        fix: 'If a secret was rotated, or an action created, configure its secret. Forged requests cause this message, too.',
+      },
+    ]);
+    expect(found.undecided).toEqual([]);
+  });
+
+  it.each([
+    ['of the service', {}, true],
+    ['that came late', { late: true as const }, false],
+    ['of a redrive', { source: 'redrive' as const }, false],
+    ['of another tenant', { tenant: 'acme' }, false],
+    ['before them', { at: ago(61) }, false],
+    ['8 minutes after them', { at: ago(42) }, true],
+    ['more than 8 minutes after them', { at: ago(42) + 1 }, false],
+  ])('have ended with a delivery %s', async (_what, more, isEnd) => {
+    const { attention } = await world({ rows: [rowAt(45, { outcome: 'handled', ...more })] });
+    expect(attention.map(({ until, urgent }) => [until, urgent])).toEqual([
+      isEnd ? [ago(50), false] : [undefined, true],
+    ]);
+  });
+});
+
+describe('undecided rejections of several tenants', () => {
+  it('are told with the oldest one first, each with its own figures', async () => {
+    const rejected = (tenant: string, outcome = 'signature-mismatch') =>
+      counterName('rejected', outcome, tenant);
+    const found = await statusOf({
+      counts: {
+        minutes: minutesAgo({
+          60: { [rejected('acme')]: 9 }, // of long ago
+          5: { [rejected('made-up')]: 1, [rejected('made-up-2')]: 3 },
+          4: { [rejected('globex', 'secret-unavailable')]: 2 },
+          2: { [rejected('acme')]: 1 },
+          1: { [rejected('globex', 'timestamp-out-of-tolerance')]: 5 },
+        }),
+      },
+      marks: {
+        [ack('call:completed', 'acme')]: NOW,
+        [ack('call:completed', 'globex')]: NOW - 10 * MINUTE,
+      },
+    });
+    const text = (of: string, time: string, outcome: string) =>
+      `${of} failed verification since ${time} UTC (\`${outcome}\`). It is too early to tell why: the service sends a genuine delivery again after about 5 minutes.`;
+    expect(found.undecided).toEqual([
+      {
+        ...{ since: NOW - 5 * MINUTE, count: 4 },
+        text: text('4 deliveries have', '13:55', 'signature-mismatch'),
+      },
+      {
+        ...{ tenant: 'globex', since: NOW - 4 * MINUTE, count: 7 },
+        text: text('7 deliveries of globex have', '13:56', 'timestamp-out-of-tolerance'),
+      },
+      {
+        ...{ tenant: 'acme', since: NOW - 2 * MINUTE, count: 1 },
+        text: text('1 delivery of acme has', '13:58', 'signature-mismatch'),
+      },
+    ]);
+    expect([found.attention, found.notes]).toEqual([[], []]);
+    expect(found.events).toEqual([
+      {
+        ...{ tenant: 'acme', eventName: 'call:completed', state: 'arrives' },
+        ...{ arrivedAt: NOW, acknowledgedAt: NOW },
+      },
+      {
+        ...{ tenant: 'globex', eventName: 'call:completed', state: 'unknown' },
+        ...{ arrivedAt: NOW - 10 * MINUTE, acknowledgedAt: NOW - 10 * MINUTE },
+        why: 'Deliveries have failed verification since 13:56 UTC, and it has not arrived since. It is too early to tell whether any of them were deliveries of this event.',
+      },
+    ]);
   });
 });

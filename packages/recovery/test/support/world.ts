@@ -18,6 +18,7 @@ import { startSimulator, type Simulator, type SimulatorOptions } from '@call-web
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 export const STARTED_AT = Date.UTC(2026, 0, 31, 12);
 
 const open: (() => unknown)[] = [];

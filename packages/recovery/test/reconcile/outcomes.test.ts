@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import { OUTCOMES, WebhookError, type OutcomeCode } from '@call-webhooks/core';
+import { reconcile, type ReconciledEvent, type StoreRetry } from '@call-webhooks/recovery';
+import { call, clock, listing, since } from '../support/call-lists.ts';
+import { fastClock } from '../support/fast-clock.ts';
+import { DAY, HOUR, MINUTE, STARTED_AT } from '../support/world.ts';
+
+const NOTHING = {
+  ...{ seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0 },
+  ...{ failed: 0, ignored: 0, skipped: 0, stoppedEarly: false },
+};
+
+/** A run over one call, whose event has this outcome. */
+async function runWith(delivered: { outcome: OutcomeCode; attempt?: number; error?: Error }) {
+  const own = fastClock(clock.now());
+  const cursors = new Map<string, string>();
+  const told: ReconciledEvent[] = [];
+  const retries: StoreRetry[] = [];
+  let deliveries = 0;
+  const { client } = listing([[call(15)]]);
+  const running = reconcile({
+    ...{ client, since, clock: own },
+    receiver: {
+      deliver: async () => {
+        deliveries += 1;
+        return delivered as never;
+      },
+    },
+    store: {
+      rememberFor: DAY,
+      loadCursor: async (name) => cursors.get(name),
+      saveCursor: async (name, cursor) => {
+        if (cursor === undefined) cursors.delete(name);
+        else cursors.set(name, cursor);
+      },
+    },
+    onEvent: (event) => void told.push(event),
+    onRetry: (retry) => void retries.push(retry),
+  });
+  const result = await running.then(
+    (counts) => counts,
+    (error: unknown) => error,
+  );
+  return { result, told, retries, deliveries, cursors, tookMs: own.now() - clock.now() };
+}
+
+const COVERED = new Map([
+  [
+    'call-webhooks.covered',
+    JSON.stringify({
+      'call:completed': [{ since: since.getTime(), until: clock.now() - 10 * MINUTE }],
+    }),
+  ],
+]);
+
+/** What each outcome of an event counts as; all others mean that the receiver can take nothing now. */
+const COUNTED: [outcome: OutcomeCode, attempt: number | undefined, counts: object][] = [
+  ['handled', 1, { handled: 1, missed: 1 }],
+  ['handled', undefined, { handled: 1, missed: 1 }],
+  ['handled', 2, { handled: 1 }],
+  ['queued', undefined, { handled: 1, missed: 1 }],
+  ['duplicate', undefined, { known: 1 }],
+  ['in-dead-letters', undefined, { inDeadLetters: 1 }],
+  ['in-progress', undefined, { known: 1 }],
+  ['in-progress', 1, { failed: 1, missed: 1 }],
+  ['in-progress', 2, { failed: 1 }],
+  ['ignored', undefined, { ignored: 1 }],
+  ['handler-failed', 1, { failed: 1, missed: 1 }],
+  ['handler-failed', 2, { failed: 1 }],
+  ['dead-lettered', 1, { failed: 1, missed: 1 }],
+  ['dead-lettered', 3, { failed: 1 }],
+  ['deadline', 1, { failed: 1, missed: 1 }],
+  ['invalid-payload', undefined, { failed: 1, missed: 1 }],
+  ['body-too-large', undefined, { failed: 1, missed: 1 }],
+];
+
+describe('what a run counts, tells, and keeps as covered', () => {
+  it.each(COUNTED)('of an event that is %s at attempt %s', async (outcome, attempt, counts) => {
+    const run = await runWith({ outcome, ...(attempt !== undefined && { attempt }) });
+    expect(run.result).toEqual({ ...NOTHING, seen: 1, ...counts });
+    expect(run.told).toEqual([
+      {
+        callId: 'c15',
+        event: { eventName: 'call:completed', callId: 'c15' },
+        at: new Date(STARTED_AT + 15 * HOUR + MINUTE),
+        outcome,
+        missed: 'missed' in counts,
+      },
+    ]);
+    // What failed is looked for again: its time is not done.
+    expect(run.cursors).toEqual('failed' in counts ? new Map() : COVERED);
+    expect([run.deliveries, run.retries]).toEqual([1, []]);
+  });
+});
+
+describe('a receiver that can take nothing now', () => {
+  const own = new Error('why');
+
+  it.each([
+    ['overloaded', 10],
+    ['store-unavailable', 10],
+    ['secret-unavailable', 10],
+    ['shutting-down', 0],
+  ] as const)('stops the run with %s after %d retries', async (outcome, retried) => {
+    const run = await runWith({ outcome });
+    expect(run.result).toBeInstanceOf(WebhookError);
+    expect(run.result).toMatchObject({ code: outcome });
+    expect((run.result as Error).message).toBe(`reconcile: ${OUTCOMES[outcome].when}`);
+    expect(run.retries.map(({ failures, pauseMs }) => [failures, pauseMs])).toEqual(
+      Array.from({ length: retried }, (_, index) => [index + 1, (index + 1) * 500]),
+    );
+    expect(run.deliveries).toBe(1 + retried);
+    expect(run.tookMs).toBe(retried === 0 ? 0 : 27_500);
+    expect([run.told, run.cursors]).toEqual([[], new Map()]);
+
+    const withError = await runWith({ outcome, error: own });
+    expect(withError.result).toBe(own);
+    expect(withError.retries.map(({ error }) => error)).toEqual(Array(retried).fill(own));
+  });
+
+  it('is every one that no count has', () => {
+    const counted = new Set<string>(COUNTED.map(([outcome]) => outcome));
+    const stopping = ['overloaded', 'store-unavailable', 'secret-unavailable', 'shutting-down'];
+    const ofRequests = Object.keys(OUTCOMES).filter(
+      (outcome) => !counted.has(outcome) && !stopping.includes(outcome),
+    );
+    // These are responses to requests, which a reconciled event has none of.
+    expect(ofRequests.sort()).toEqual([
+      ...['body-already-parsed', 'body-timeout', 'malformed-header', 'method-not-allowed'],
+      ...['missing-header', 'replayed', 'signature-mismatch', 'timestamp-out-of-tolerance'],
+      'unsupported-encoding',
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals';
+import { deadLetter } from '@call-webhooks/contract-tests';
+import {
+  memoryDeadLetters,
+  OUTCOMES,
+  WebhookError,
+  type DeliverOptions,
+  type OutcomeCode,
+} from '@call-webhooks/core';
+import { redrive, type RedriveProgress } from '../../src/index.ts';
+import { fastClock } from '../support/fast-clock.ts';
+
+const NOTHING = {
+  ...{ handled: 0, queued: 0, failed: 0 },
+  ...{ alreadyHandled: 0, unknown: 0, skipped: 0, notFound: 0 },
+};
+const ERROR = new Error('The handler failed: Error: still broken');
+
+/** Redrives one letter of acme, whose run has this outcome. */
+async function redriven(outcome: OutcomeCode, more: { attempt?: number; error?: Error } = {}) {
+  const clock = fastClock(Date.UTC(2026, 0, 31, 12));
+  const deadLetters = memoryDeadLetters();
+  await deadLetters.put(deadLetter({ tenant: 'acme' }));
+  const [before] = (await deadLetters.list()).letters;
+  const told: RedriveProgress[] = [];
+  const given: (Pick<DeliverOptions, 'source' | 'tenant'> & { webhookId?: string })[] = [];
+  const retries: [failures: number, pauseMs: number][] = [];
+  const deliver = async (letter: { webhookId?: string }, options: DeliverOptions = {}) => {
+    const { source, tenant } = options;
+    given.push({ source, tenant, webhookId: letter.webhookId } as never);
+    return { outcome, status: OUTCOMES[outcome].status, ...more };
+  };
+  const running = redrive({
+    ...{ deadLetters, clock, receiver: { deliver: deliver as never } },
+    defaultTenant: 'another',
+    onProgress: (progress) => void told.push(progress),
+    onRetry: ({ failures, pauseMs }) => void retries.push([failures, pauseMs]),
+  });
+  const result = await running.catch((error: unknown) => error);
+  const [after] = (await deadLetters.list()).letters;
+  return { before, after, told, given, retries, result };
+}
+
+type Count = keyof typeof NOTHING;
+
+/** What each outcome counts as, whether the letter stays, and whether it has a new error. */
+const COUNTED: [OutcomeCode, Count, kept: boolean, isFailure: boolean][] = [
+  ['handled', 'handled', false, false],
+  ['queued', 'queued', false, false],
+  ['duplicate', 'alreadyHandled', false, false],
+  ['deadline', 'unknown', true, false],
+  ['dead-lettered', 'failed', true, true],
+  ['handler-failed', 'failed', true, true],
+  ['invalid-payload', 'failed', true, true],
+  ['body-too-large', 'failed', true, true],
+  ['in-progress', 'skipped', true, false],
+  ['in-dead-letters', 'skipped', true, false],
+  ['ignored', 'skipped', true, false],
+  ['secret-unavailable', 'skipped', true, false],
+];
+
+describe('a redrive of one dead letter', () => {
+  it.each(COUNTED)('that is %s counts it as %s', async (outcome, count, kept, isFailure) => {
+    const { before, after, told, given, retries, result } = await redriven(outcome);
+    const counts = { ...NOTHING, [count]: 1 };
+    expect(result).toEqual(counts);
+    expect(told).toEqual([
+      {
+        ...{ ...counts, total: 1, id: before!.id, result: count, outcome },
+        letter: expect.objectContaining({ id: before!.id, tenant: 'acme' }),
+      },
+    ]);
+    expect(given).toEqual([{ source: 'redrive', tenant: 'acme', webhookId: before!.webhookId }]);
+    expect(retries).toEqual([]);
+    if (!kept) expect(after).toBeUndefined();
+    else if (!isFailure) expect(after).toEqual(before);
+    else
+      expect(after).toEqual({
+        ...{ ...before, source: 'redrive', error: outcome, failedAt: expect.any(Date) },
+        history: [
+          ...before!.history,
+          { at: expect.any(Date), source: 'redrive', attempt: 3, error: outcome },
+        ],
+      });
+  });
+
+  it('that fails has the attempt and the error of its run', async () => {
+    const { before, after } = await redriven('handler-failed', { attempt: 7, error: ERROR });
+    expect(after).toMatchObject({ attempt: 7, error: 'Error: still broken', source: 'redrive' });
+    expect(after!.history).toMatchObject([
+      before!.history[0]!,
+      { source: 'redrive', attempt: 7, error: 'Error: still broken' },
+    ]);
+  });
+
+  it.each([
+    ['store-unavailable', 10],
+    ['overloaded', 10],
+    ['shutting-down', 0],
+  ] as const)(
+    'that is %s ends it after %d retries, and gives it back',
+    async (outcome, retried) => {
+      const own = new WebhookError(outcome, 'why');
+      for (const [more, message] of [
+        [{ error: own }, 'why'],
+        [{}, outcome],
+      ] as const) {
+        const { before, after, told, given, retries, result } = await redriven(outcome, more);
+        expect((result as Error).message).toBe(message);
+        expect(given).toHaveLength(1 + retried);
+        expect(retries).toEqual(
+          Array.from({ length: retried }, (_, index) => [index + 1, (index + 1) * 500]),
+        );
+        expect(told).toEqual([]);
+        expect(after).toEqual(before);
+      }
+    },
+  );
+
+  it('whose receiver throws gives it back, and rejects with that', async () => {
+    const deadLetters = memoryDeadLetters();
+    await deadLetters.put(deadLetter());
+    const [before] = (await deadLetters.list()).letters;
+    const error = new Error('no such tenant');
+    const redriving = redrive({ deadLetters, receiver: { deliver: () => Promise.reject(error) } });
+    await expect(redriving).rejects.toBe(error);
+    expect((await deadLetters.list()).letters).toEqual([before]);
+  });
+
+  it('is of every outcome that a delivery without a request can have', () => {
+    const known = new Set<string>([
+      ...COUNTED.map(([outcome]) => outcome),
+      ...['store-unavailable', 'overloaded', 'shutting-down'],
+    ]);
+    // These are responses to requests, which a redrive makes none of.
+    expect(
+      Object.keys(OUTCOMES)
+        .filter((outcome) => !known.has(outcome))
+        .sort(),
+    ).toEqual([
+      ...['body-already-parsed', 'body-timeout', 'malformed-header', 'method-not-allowed'],
+      ...['missing-header', 'replayed', 'signature-mismatch', 'timestamp-out-of-tolerance'],
+      'unsupported-encoding',
+    ]);
+  });
+});
+
+describe('a redrive by ids for a tenant', () => {
+  it('runs the letters of this tenant alone, neither those of others nor those of none', async () => {
+    const deadLetters = memoryDeadLetters();
+    for (const tenant of ['acme', 'globex', undefined])
+      await deadLetters.put(deadLetter({ ...(tenant && { tenant }), key: `k-${String(tenant)}` }));
+    const { letters } = await deadLetters.list();
+    const ran: unknown[] = [];
+    const told: RedriveProgress[] = [];
+    const deliver = async ({ key }: { key?: string }) => {
+      ran.push(key);
+      return { outcome: 'handled' };
+    };
+    const result = await redrive({
+      ...{ deadLetters, receiver: { deliver: deliver as never }, concurrency: 1 },
+      ...{ tenant: 'acme', ids: [...letters.map(({ id }) => id), 'nobody'] },
+      onProgress: (progress) => void told.push(progress),
+    });
+    expect(result).toEqual({ ...NOTHING, handled: 1, skipped: 2, notFound: 1 });
+    expect(ran).toEqual(['k-acme']);
+    expect(
+      told.map(({ id, result: count, reason, total }) => [
+        letters.find((one) => one.id === id)?.key ?? id,
+        ...[count, reason, total],
+      ]),
+    ).toEqual(
+      [...letters, { key: 'nobody' }].map(({ key }) => {
+        if (key === 'nobody') return [key, 'notFound', undefined, 4];
+        return key === 'k-acme'
+          ? [key, 'handled', undefined, 4]
+          : [key, 'skipped', 'other-tenant', 4];
+      }),
+    );
+  });
+});
