@@ -80,6 +80,27 @@ describe('a manual clock', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('an attempt that has ended leaves no listener behind, however it ended', async () => {
+    const simulator = await open.simulator({ maxAttempts: 2, chaos: { replay: 1 } });
+    const receiver = await open.receiver((_received, response, count) => {
+      if (count % 2) response.writeHead(500).end();
+      else response.destroy();
+    });
+    const { url } = receiver;
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+    const added = jest.spyOn(EventTarget.prototype, 'addEventListener');
+    const removed = jest.spyOn(EventTarget.prototype, 'removeEventListener');
+    for (let started = 0; started < 6; started++) simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    const left = new Map<unknown, number>();
+    for (const target of added.mock.contexts) left.set(target, (left.get(target) ?? 0) + 1);
+    for (const target of removed.mock.contexts) left.set(target, (left.get(target) ?? 0) - 1);
+    for (const spy of [added, removed]) spy.mockRestore();
+    expect(receiver.received.length).toBeGreaterThan(12);
+    // Signals of single attempts go with them; the one of the simulator stays.
+    expect([...left.values()].filter((count) => count > 1)).toEqual([]);
+  });
+
   test('a reset takes back its time, and all that was planned', async () => {
     const simulator = await open.simulator();
     const { clock, calls } = simulator;

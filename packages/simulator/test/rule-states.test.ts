@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import type { SimulatorOptions } from '@call-webhooks/simulator';
+import { DEFAULT_WORKSPACE, type SimulatorOptions } from '@call-webhooks/simulator';
 import { responses, oneEvent as sendOne } from './support/one-event.ts';
 import { plainReceiver, type Respond } from './support/receiver.ts';
 import { testResources } from './support/test-resources.ts';
@@ -112,6 +112,16 @@ describe('a receiver answers 404', () => {
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(2);
     expect([event().state, rule().pauseReason]).toEqual(['failed', 'responded-404']);
+  });
+
+  test.each(DEFAULT_WORKSPACE.users)('a rule of $name mails its owner alone', async (owner) => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver(404);
+    const { _id: ownerId, email } = owner;
+    simulator.rules.create({ trigger: 'call:started', ownerId, actions: [{ url }] });
+    simulator.calls.start({ placedBy: ownerId });
+    await simulator.clock.runUntilIdle();
+    expect(simulator.outbox.list()).toMatchObject([{ to: [email] }]);
   });
 
   test("a workspace's rule mails the admins", async () => {

@@ -114,10 +114,19 @@ describe('the control API', () => {
       const [status] = await ask('POST', `/messages/${_id}/activities`, { action: 'opened' });
       expect(status).toBe(201);
       expect((await ask('GET', '/messages'))[1]).toEqual([message]);
-      expect((await ask('GET', `/messages/${_id}`))[1]).toMatchObject({
-        ...(message as object),
-        activities: [{ action: 'opened', recipientEmail: 'a@x.example' }],
-      });
+      const [, other] = await ask('POST', '/messages', { subject: 'Ho', to: 'b@x.example' });
+      const otherId = (other as { _id: string })._id;
+      await ask('POST', `/messages/${otherId}/activities`, { action: 'replied' });
+      for (const [one, action, recipientEmail] of [
+        [message, 'opened', 'a@x.example'],
+        [other, 'replied', 'b@x.example'],
+      ] as const) {
+        const [, shown] = await ask('GET', `/messages/${(one as { _id: string })._id}`);
+        const { activities, ...rest } = shown as { activities: unknown };
+        expect(rest).toEqual(one);
+        expect(activities).toMatchObject([{ action, recipientEmail }]);
+      }
+      expect((await ask('GET', '/messages'))[1]).toEqual([message, other]);
     });
 
     test('the API token, waiting for receivers, and the end', async () => {
@@ -320,6 +329,14 @@ describe('the control API', () => {
     for (let placed = 0; placed < 201; placed++) simulator.calls.start();
     const resync = { resync: true, rules: [], events: [] };
     expect((await changes.next()).value).toEqual(resync);
+    // Only events count: of many other changes, the few events and rules are told.
+    for (let changed = 0; changed < 201; changed++) simulator.chaos.set({ replay: 0.1 });
+    const [first] = simulator.events.list();
+    const copy = simulator.events.resend(first!._id);
+    simulator.rules.pause(simulator.rules.resume(rule!._id)._id);
+    expect((await changes.next()).value).toMatchObject({
+      ...{ resync: false, rules: [{ _id: rule!._id }], events: [{ _id: copy._id }] },
+    });
     for (let placed = 0; placed < 201; placed++) simulator.calls.start();
     simulator.rules.resume(paused._id);
     expect((await changes.next()).value).toEqual({ ...resync, rules: [rule] });

@@ -122,6 +122,16 @@ describe('a query', () => {
     expect(outbox!.at(-1)).toMatchObject({ _id: simulator.outbox.list().at(-1)!._id });
     expect(await get<Row[]>(simulator, '/calls')).toHaveLength(100);
     expect(await get<Row[]>(simulator, '/outbox')).toHaveLength(102);
+    // `#1` is the first event alone, though the numbers of a hundred others begin with it.
+    const numbered = async (words: string) =>
+      (await get<Row[]>(simulator, `/events?q=${encodeURIComponent(words)}`)).map(
+        (one) => one['number'],
+      );
+    expect([await numbered('#1'), await numbered('#10'), await numbered('#01')]).toEqual([
+      [1],
+      [10],
+      [],
+    ]);
   });
 
   test('an event is named after the person who was called, or else after the number', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { SimulatorOptions, WebhookEventState } from '@call-webhooks/simulator';
 import { getEvents } from '../support/rest.ts';
 import { testResources } from '../support/test-resources.ts';
 
@@ -38,6 +39,39 @@ describe('keepRecords', () => {
     expect(simulator.events.list()[0]).toMatchObject({ _id: waiting!._id, state: 'waiting' });
     expect(simulator.events.counts()).toEqual({ waiting: 1, acknowledged: 2 });
   });
+
+  test.each<[WebhookEventState, SimulatorOptions['whilePaused'], boolean]>([
+    ['acknowledged', 'drop', true],
+    ['failed', 'drop', true],
+    ['dropped', 'drop', true],
+    ['held', 'hold', false],
+    ['waiting', 'drop', false],
+    ['in-flight', 'drop', false],
+  ])(
+    'an old event that is %s makes room (where events are to %s): %s',
+    async (state, whilePaused, makesRoom) => {
+      const simulator = await open.simulator({ keepRecords: 1, whilePaused });
+      const status = new Map([
+        ['acknowledged', 200],
+        ['failed', 404],
+        ['waiting', 500],
+      ]).get(state);
+      const receiver = await open.receiver(status ?? (() => undefined));
+      const actions = [{ url: receiver.url }];
+      const { _id } = simulator.rules.create({ trigger: 'call:started', actions });
+      if (status === undefined && state !== 'in-flight') simulator.rules.pause(_id);
+      const call = simulator.calls.start({ recorded: false });
+      if (state !== 'in-flight') await simulator.events.settled();
+      const [old] = simulator.events.list();
+      expect(old).toMatchObject({ state });
+      simulator.rules.create({ trigger: 'call:completed', actions });
+      simulator.calls.end(call._id);
+      const kept = simulator.events.list().map(({ eventName }) => eventName);
+      expect(kept).toEqual([...(makesRoom ? [] : ['call:started']), 'call:completed']);
+      const { [state]: count = 0 } = simulator.events.counts();
+      expect(count).toBe(makesRoom ? 0 : state === 'in-flight' ? 2 : 1);
+    },
+  );
 
   test('the oldest calls are removed, but for those that go on or wait for their recording', async () => {
     const { calls, clock } = await open.simulator({ keepRecords: 2 });

@@ -94,6 +94,8 @@ describe('the requests', () => {
         at: '{{createdAt}}',
         from: '{{fromPhoneNumber}}',
         gone: '{{nothing}}',
+        // Not what every object has.
+        odd: ['{{constructor}}', '{{toString}} and {{__proto__}}'],
         list: [1, null, '{{ endedAt }}'],
       };
       simulator.rules.create({
@@ -108,6 +110,7 @@ describe('the requests', () => {
         at: STARTED_AT,
         from: call.fromPhoneNumber,
         gone: null,
+        odd: [null, ' and '],
         list: [1, null, null],
       });
       expect(receiver.received[0]!.headers).toHaveProperty('x-service-signature');
@@ -177,6 +180,31 @@ describe('the requests', () => {
         { secret: clock.secrets.all(), headerPrefix: 'X-Acme', now: () => STARTED_AT },
       );
     });
+
+    test.each(['wall', 'clock'] as const)(
+      'never carries a time ahead of the %s: fractions of a second are cut off',
+      async (timestamps) => {
+        for (const [ms, seconds] of [
+          [0, 0],
+          [499, 0],
+          [500, 0],
+          [999, 0],
+          [1_000, 1],
+        ] as const) {
+          const now = STARTED_AT + ms;
+          const simulator = await open.simulator({
+            ...{ timestamps, startAt: timestamps === 'clock' ? now : 0 },
+            wallClock: () => (timestamps === 'wall' ? now : 0),
+          });
+          const receiver = await open.receiver();
+          simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+          simulator.calls.start();
+          await simulator.events.settled();
+          const { 'x-service-timestamp': sent } = receiver.received[0]!.headers;
+          expect(Number(sent)).toBe(STARTED_AT / 1_000 + seconds);
+        }
+      },
+    );
 
     test('has no headers but those it needs', async () => {
       const simulator = await open.simulator({ extraHeaders: { 'X-Extra': 'yes' } });

@@ -110,6 +110,90 @@ describe('a refusal has its status, its code and its message', () => {
   });
 });
 
+describe('what is refused changes nothing', () => {
+  const HERE = 'http://127.0.0.1:9/';
+  const ELSEWHERE = 'http://1.2.3.4/';
+  const secret = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+
+  /** One record of each kind. */
+  async function world() {
+    const simulator = await open.simulator({ whilePaused: 'hold' });
+    const { rules, calls, messages } = simulator;
+    const [rule, , recordings] = rules.forwardTo(HERE);
+    rules.pause(rule!._id);
+    const call = calls.start();
+    calls.publishRecording(calls.end(calls.start()._id)._id);
+    const message = messages.send({ subject: 'Hi', to: 'a@x.example' });
+    messages.record(message._id, { action: 'opened' });
+    const [event] = simulator.events.list();
+    return { simulator, rule: rule!, recordings: recordings!, call, message, event: event! };
+  }
+
+  async function everything(simulator: Simulator) {
+    const { messages, clock, chaos } = simulator;
+    await simulator.events.settled();
+    const paths = ['/_sim/state', '/_sim/secrets', '/_sim/messages'];
+    const shown = await Promise.all(paths.map((path) => ask(simulator, 'GET', path)));
+    const bodies = shown.map(({ json }) => json);
+    return {
+      bodies,
+      activities: [...messages.activities()],
+      due: clock.nextDueAt(),
+      ...chaos.get(),
+    };
+  }
+
+  test.each<[string, ...unknown[]]>([
+    ['/rules', { trigger: 'call:started', actions: [{ url: HERE }, { url: ELSEWHERE }] }],
+    ['/rules', { trigger: 'call:started', ownerId: 'nobody', actions: [{ url: HERE }] }],
+    ['/rules', { trigger: 'call:started', actions: [{ url: HERE }, { url: 'x' }] }],
+    ['/forward', { url: ELSEWHERE, secret }, { url: HERE, secret: 'mine' }],
+    ['/recording-webhook', { url: ELSEWHERE, secret }, { url: ELSEWHERE, signed: false }],
+    ['/rules/RULE/actions', { url: ELSEWHERE, secret }, { url: HERE, more: 1 }],
+    ['/rules/RECORDINGS/actions', { url: HERE }],
+    ['/rules/none/actions', { url: HERE, secret }],
+    [
+      'PATCH /rules/RULE/actions/ACTION',
+      { url: ELSEWHERE, secret },
+      { url: ELSEWHERE, signed: false },
+      { payload: 1, url: 'x' },
+    ],
+    ['PATCH /rules/RECORDINGS/actions/TAPES', { payload: {}, secret }],
+    ['PATCH /rules/RULE/actions/TAPES', { secret }],
+    ['DELETE /rules/RECORDINGS/actions/TAPES', undefined],
+    ['DELETE /rules/RULE/actions/TAPES', undefined],
+    ['DELETE /rules/none', undefined],
+    ['/rules/RULE/actions/TAPES/rotate', undefined],
+    ['/rules/none/pause', undefined],
+    ['/rules/none/resume', undefined],
+    ['/calls', { placedBy: 'nobody' }, { durationSeconds: 86_401 }],
+    ['/calls/start', { placedBy: 'nobody' }],
+    ['/calls/CALL/recording', undefined],
+    ['/messages', { subject: 'Hi', to: [] }, { subject: 'Hi', to: 'a', templateId: 'none' }],
+    ['/messages/MESSAGE/activities', { action: 'opened', recipientEmail: 'b@x.example' }],
+    ['PATCH /chaos', { replay: 0.5, duplicate: 2 }],
+    ['/events/EVENT/resend', { body: '{' }, { more: 1 }],
+    ['/events/none/resend', undefined],
+    ['/clock/advance', { by: 'soon' }, { by: '-1s' }],
+  ])('%s', async (request, ...bodies) => {
+    const { simulator, rule, recordings, call, message, event } = await world();
+    const [method, path] = request.includes(' ') ? request.split(' ') : ['POST', request];
+    const ids = {
+      ...{ RULE: rule._id, RECORDINGS: recordings._id, ACTION: rule.actions[0]!._id },
+      ...{ TAPES: recordings.actions[0]!._id, CALL: call._id, MESSAGE: message._id },
+      EVENT: event._id,
+    };
+    const of = path!.replace(/[A-Z]+/g, (name) => ids[name as keyof typeof ids]);
+    const before = await everything(simulator);
+    for (const body of bodies) {
+      const text = body === undefined ? '' : JSON.stringify(body);
+      const { status } = await ask(simulator, method!, `/_sim${of}`, text);
+      expect([body, status >= 400 && status < 500]).toEqual([body, true]);
+      expect(await everything(simulator)).toEqual(before);
+    }
+  });
+});
+
 describe('the headers of a response', () => {
   const page = {
     'cross-origin-opener-policy': 'same-origin',

@@ -16,9 +16,21 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await welcome.getByRole('button', { name: 'Forward' }).click();
     await welcome.getByRole('alert').getByText('far.example is not this machine').waitFor();
     await welcome.getByLabel('URL of your receiver').fill(receiver.url);
+    await welcome.getByText('Use your own signing secret').click();
+    const secret = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+    await welcome.getByLabel('Signing secret').fill(secret);
     await welcome.getByRole('button', { name: 'Forward' }).click();
     await page.getByRole('list', { name: 'Rules' }).getByText(receiver.url).nth(2).waitFor();
+    await page.getByRole('status').getByText('Forwarding all three events.').waitFor();
     expect(simulator.rules.list()).toHaveLength(3);
+    expect(simulator.secrets.all()).toEqual([secret]);
+    // The form is as it was in the beginning.
+    expect(await welcome.locator('.form-error').textContent()).toBe('');
+    expect(await welcome.getByLabel('URL of your receiver').inputValue()).toBe('');
+    expect(await welcome.getByLabel('Signing secret').inputValue()).toBe('');
+    expect(await welcome.locator('li[data-done] h3').allTextContents()).toEqual([
+      'Enter the URL of your receiver',
+    ]);
 
     await welcome.getByRole('button', { name: 'Place a call' }).click();
     const dialog = page.getByRole('dialog', { name: 'Place a call' });

@@ -49,6 +49,10 @@ describeInChromium('the inspector in daily use', (chromium) => {
   test('a reset closes the details, without a word about the event that they showed', async () => {
     const { simulator } = await oneFailed();
     const { page } = await openInspector(chromium, simulator);
+    await page.getByLabel('Search the events').fill('ida');
+    await page.getByRole('button', { name: 'Failed 1' }).click();
+    await page.getByLabel('Event name').selectOption('call:started');
+    await page.waitForURL(({ search }) => /q=ida/.test(search));
     await page.locator('.event-row').click();
     await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
     const reset = page.getByRole('button', { name: 'Reset' });
@@ -58,6 +62,32 @@ describeInChromium('the inspector in daily use', (chromium) => {
     await page.locator('#welcome').waitFor();
     await page.getByRole('status').getByText('The simulator was reset.').waitFor();
     expect(await page.getByRole('alert').locator('.notice').count()).toBe(0);
+    // No filter is left that would hide the next events.
+    await page.waitForURL(`${simulator.url}/`);
+    simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/' });
+    simulator.calls.publishRecording(simulator.calls.end(simulator.calls.start()._id)._id);
+    await page.locator('.event-row').getByText('call:recording-available').waitFor();
+    expect(await page.getByLabel('Search the events').inputValue()).toBe('');
+  });
+
+  test('a stream that is refused for a while is asked for again, and changes are seen', async () => {
+    const { simulator, receiver } = await oneFailed();
+    const { page, count } = await openInspector(chromium, simulator);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.route('**/_sim/stream', (route) => route.fulfill({ status: 503, body: 'busy' }));
+    await simulator.close();
+    await page.getByText('Connection lost').waitFor();
+    const { port } = new URL(simulator.url);
+    const refused = page.waitForResponse('**/_sim/stream');
+    const after = await open.simulator({ port: Number(port), seed: 2 });
+    await refused;
+    await page.unroute('**/_sim/stream');
+    after.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    after.calls.start();
+    await count('failed', 1);
+    await page.getByText('Live', { exact: true }).waitFor();
+    after.calls.start();
+    await count('dropped', 1);
   });
 
   test('the same error is shown once, and a paused rule in its banner alone', async () => {

@@ -17,13 +17,16 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     let asked: string[] = [];
+    const resent = [3, 1, 0];
     await page.route(/\/_sim\/(?!state|stream|outcomes|events\/e\d+$)/, (route) => {
       const request = route.request();
       const { pathname, search } = new URL(request.url());
       const body = request.postData() ?? '';
       asked.push(`${request.method()} ${pathname.slice(5)}${search} ${body}`.trim());
       return route.fulfill({
-        json: pathname.endsWith('/secrets') ? SECRETS : { _id: 'e2', number: 2, resent: 3 },
+        json: pathname.endsWith('/secrets')
+          ? SECRETS
+          : { _id: 'e2', number: 2, resent: pathname.endsWith('failed') && resent.shift() },
       });
     });
     /** What an action asks the simulator for, once so many requests were made. */
@@ -101,8 +104,25 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
     expect(await save('Save')).toEqual([
       'PATCH /rules/r3/actions/a5 {"url":"http://[::1]:8080/hook"}',
     ]);
-    expect(await filled(of(3, 'Add URL'), { URL: 'https://127.0.0.1/y' })).toEqual(['', '']);
-    expect(await save('Add')).toEqual(['POST /rules/r4/actions {"url":"https://127.0.0.1/y"}']);
+    for (const [given, url] of [
+      ['https://127.0.0.1/y', 'https://127.0.0.1/y'],
+      ['  http://localhost/ ', 'http://localhost/'],
+      ['8', 'http://127.0.0.1:8'],
+      ['80/', 'http://127.0.0.1:80/'],
+      ['65535/hook', 'http://127.0.0.1:65535/hook'],
+      ['LOCALHOST:80', 'http://LOCALHOST:80'],
+      ['my-app.localhost:3000/x', 'http://my-app.localhost:3000/x'],
+      ['[::1]', 'http://[::1]'],
+      ['[::AB]:80/x', 'http://[::AB]:80/x'],
+      // These are not short, and the simulator says what is wrong with them.
+      ['655350/hook', '655350/hook'],
+      ['80x', '80x'],
+      ['localhost', 'localhost'],
+      ['localhost:x/80', 'localhost:x/80'],
+    ] as const) {
+      expect(await filled(of(3, 'Add URL'), { URL: given })).toEqual(['', '']);
+      expect(await save('Add')).toEqual([`POST /rules/r4/actions {"url":"${url}"}`]);
+    }
   });
 
   test('of a secret: that of its own action is shown, hidden and copied', async () => {
@@ -136,6 +156,10 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
       `POST /events/resend-failed?state=waiting&${shown}`,
     ]);
     await page.getByText('3 events sent again.').waitFor();
+    await asks(() => button('Resend failed').click());
+    await page.getByText('1 event sent again.').waitFor();
+    await asks(() => button('Resend failed').click());
+    await page.getByText('0 events sent again.').waitFor();
     await button('Waiting 106').click();
     await page.getByRole('button', { name: 'Rule: Archive' }).click();
     expect(address(page)).not.toMatch(/ruleId|state/);
@@ -164,6 +188,7 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
     expect(await asks(() => place({}))).toEqual([
       'POST /calls {"durationSeconds":20,"recorded":true}',
     ]);
+    await page.getByText('Call placed.').waitFor();
     const full = {
       'Phone number': '+1',
       'Name of the person': 'Bo',
@@ -211,8 +236,8 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
       encoding: 'utf8',
     });
     expect(printed.split('\0').slice(0, -1)).toEqual([
-      ...['-i', 'http://127.0.0.1:3000/crm', '-H', "X-Number: it's scheduled 1"],
-      ...['--data-raw', '{"eventName":"call:started","note":"it\'s $5 \\" `x`"}'],
+      ...['-i', 'http://127.0.0.1:3000/crm', '-H', "X-Number: it's 'scheduled' 1"],
+      ...['--data-raw', `{"eventName":"call:started","note":"it's $5 \\" \`x\`, 'isn't it"}`],
     ]);
   });
 });

@@ -87,6 +87,28 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     expect(simulator.chaos.get()).toMatchObject({ replay: 0.15 });
   });
 
+  test('j and k begin at the newest event, and stay at the ends of the list', async () => {
+    const { simulator } = await withEvents();
+    const { page, count } = await openInspector(chromium, simulator);
+    await count('all', 3);
+    const chosen = page.locator('.event-row[aria-current=true] .number');
+    for (const [key, expected] of [
+      ['k', '#3'],
+      ['k', '#3'],
+      ['j', '#2'],
+      ['j', '#1'],
+      ['j', '#1'],
+      ['Escape', undefined],
+      ['j', '#3'],
+      ['Escape', undefined],
+    ] as const) {
+      await page.keyboard.press(key);
+      if (expected === undefined) await chosen.waitFor({ state: 'detached' });
+      else await chosen.getByText(expected, { exact: true }).waitFor();
+    }
+    await page.locator('#detail').waitFor({ state: 'detached' });
+  });
+
   test('? lists the keys', async () => {
     const { page } = await openInspector(chromium, await open.simulator());
     await page.keyboard.press('?');

@@ -52,6 +52,13 @@ describeInChromium('events that are not among the latest', (chromium) => {
     await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'ida');
     await field.fill('nobody');
     await page.getByText('No event matches these filters.').waitFor();
+    // Back leaves the search as a whole, and the field says what is searched for.
+    await page.goBack();
+    await page.waitForURL(({ searchParams }) => searchParams.get('q') === null);
+    await page.waitForFunction(`document.getElementById('search').value === ''`);
+    await page.goForward();
+    await page.waitForFunction(`document.getElementById('search').value === 'nobody'`);
+    await page.getByText('No event matches these filters.').waitFor();
     await field.fill('');
     await count('all', 450);
   });

@@ -72,23 +72,27 @@ const attempt = (number: number, url: string, how: Ended): AttemptSummary => ({
   ...{ endedAt: SENT_AT + number * 1_000, tookMs: 10 + number, dropped: false },
   ...how,
 });
-const ACKNOWLEDGED = { next: 'acknowledged' } as const;
-const retry = (reason: 'status' | 'timeout' | 'connection-error') =>
+export const ACKNOWLEDGED = { next: 'acknowledged' } as const;
+export const retry = (reason: 'status' | 'timeout' | 'connection-error') =>
   ({ next: 'retry', reason }) as const;
-const paused = (reason: 'responded-404' | 'last-attempt-failed') =>
+export const paused = (reason: 'responded-404' | 'last-attempt-failed') =>
   ({ next: 'paused', reason }) as const;
-const status = (code: number) => ({ kind: 'status', status: code }) as const;
-const error = (code: string) => ({ kind: 'connection-error', code }) as const;
+export const status = (code: number) => ({ kind: 'status', status: code }) as const;
+export const error = (code: string) => ({ kind: 'connection-error', code }) as const;
 
 type Given = Pick<WebhookEventSummary, 'state'> & Partial<WebhookEventSummary>;
-const event = (number: number, how: Given, ended: readonly Ended[] = []): WebhookEventSummary => ({
+export const event = (
+  number: number,
+  how: Given,
+  ended: readonly Ended[] = [],
+): WebhookEventSummary => ({
   ...{ _id: `e${String(number)}`, number, ruleId: 'r1', actionId: 'a1', callId: 'c1' },
   ...{ eventName: 'call:started', createdAt: SENT_AT, url: CRM, ruleName: 'To the CRM' },
   callName: 'Ida Holm',
   attempts: ended.map((one, at) => attempt(at + 1, how.url ?? CRM, one)),
   ...how,
 });
-const waiting = (seconds: number) =>
+export const waiting = (seconds: number) =>
   ({ state: 'waiting', nextAttemptAt: NOW + seconds * 1_000 }) as const;
 const failedOnce = { response: status(500), result: retry('status') };
 
@@ -143,7 +147,7 @@ const EVENTS: readonly WebhookEventSummary[] = [
 ];
 
 /** A simulator in which everything is there that the page can show. */
-const WORLD: StateView = {
+export const WORLD: StateView = {
   seed: 'the seed',
   url: 'http://127.0.0.1:4010',
   policy: { maxAttempts: 6, retryEvery: 300_000, acknowledgeWithin: 30_000, whilePaused: 'drop' },
@@ -182,10 +186,10 @@ function withBodies(summary: WebhookEventSummary): WebhookEventView {
       request: {
         url: rest.url,
         headers: {
-          'X-Number': `it's ${rest.kind} ${String(rest.number)}`,
+          'X-Number': `it's '${rest.kind}' ${String(rest.number)}`,
           'Content-Length': '28',
         },
-        body: `{"eventName":"call:started","note":"it's $5 \\" \`x\`"}`,
+        body: `{"eventName":"call:started","note":"it's $5 \\" \`x\`, 'isn't it"}`,
       },
       ...(response && {
         response:
@@ -202,6 +206,13 @@ function withBodies(summary: WebhookEventSummary): WebhookEventView {
   };
 }
 
+interface InspectorOfWorld extends Inspector {
+  /** What the page asks for, the state and one event after the other: paths below `/_sim`. */
+  readonly reads: string[];
+  /** Changes the world. The page hears of a change, and reads the state again. */
+  become(changes: Partial<StateView>): Promise<void>;
+}
+
 /** The page of a simulator whose state and whose events are those of the world. */
 export async function openWithWorld(
   chromium: InChromium,
@@ -209,15 +220,28 @@ export async function openWithWorld(
   ...options: Parameters<typeof openInspector> extends [unknown, unknown, ...infer More]
     ? More
     : never
-): Promise<Inspector> {
-  const inspector = await openInspector(chromium, await open.simulator(), ...options);
+): Promise<InspectorOfWorld> {
+  const simulator = await open.simulator();
+  const inspector = await openInspector(chromium, simulator, ...options);
   const { page } = inspector;
-  await page.route(/\/_sim\/state\?/, (route) => route.fulfill({ json: WORLD }));
-  await page.route(/\/_sim\/events\/e\d+$/, (route) => {
-    const id = route.request().url().split('/').at(-1);
-    return route.fulfill({ json: withBodies(EVENTS.find(({ _id }) => _id === id)!) });
+  let world = WORLD;
+  const reads: string[] = [];
+  await page.route(/\/_sim\/(?:state\?|events\/e\d+$)/, (route) => {
+    const path = route.request().url().split('/_sim')[1]!;
+    reads.push(path);
+    const shown = world.events.find(({ _id }) => path === `/events/${_id}`);
+    return route.fulfill({ json: shown ? withBodies(shown) : world });
   });
   await page.reload();
   await page.locator('.event-row').first().waitFor();
-  return inspector;
+  return {
+    ...inspector,
+    reads,
+    async become(changes) {
+      world = { ...world, ...changes };
+      const read = page.waitForResponse(/\/_sim\/state\?/);
+      simulator.chaos.set({});
+      await read;
+    },
+  };
 }

@@ -97,6 +97,16 @@ describe('the search language', () => {
     ['from:renewals', 'CB'],
     ['from:cleo@workspace.example', 'C'],
     ['from:nobody@workspace.example', ''],
+    // capital letters make no difference, but in a subject
+    ['to:DANA@Customer.Example', 'CA'],
+    ['to:Prospect.EXAMPLE', 'CB'],
+    ['to:"dana REYES"', 'CA'],
+    ['template:"INTRO"', 'A'],
+    ['template:"second HELLO"', 'B'],
+    ['sequence:"SPRING Renewals"', 'C'],
+    ['from:"inside SALES"', 'BA'],
+    ['from:Cleo@Workspace.Example', 'C'],
+    ['"a: spring prices"', ''],
     // together
     ['prices from:myself to:dana@customer.example type:opened', 'A'],
     ['hello to:okoro', ''],
@@ -120,6 +130,61 @@ describe('the search language', () => {
   test('two searches are refused, not ignored', async () => {
     const answer = await getJson(simulator, '/events?search=a&search=b');
     expect(answer).toMatchObject({ error: { code: 'invalid-input' } });
+  });
+
+  test('a day begins at midnight in UTC, and ends a millisecond before the next', async () => {
+    const startAt = Date.UTC(2026, 0, 31) - 1;
+    for (const [untilIncludesDay, until, later] of [
+      [true, 'ABC', 'ABCD'],
+      [false, 'A', 'ABC'],
+    ] as const) {
+      const other = await open.simulator({ startAt, untilIncludesDay });
+      for (const [subject, after] of [
+        ['A', 1],
+        ['B', 86_399_999],
+        ['C', 1],
+        ['D', 0],
+      ] as const) {
+        other.messages.send({ subject, to: 'a@x.example' });
+        await other.clock.advance(after);
+      }
+      const found = async (search: string) =>
+        (await searchEvents(other, search))
+          .map(({ subject }) => subject)
+          .reverse()
+          .join('');
+      expect(await found('since:2026-01-31')).toBe('BCD');
+      expect(await found('since:2026-02-01')).toBe('D');
+      expect(await found('until:2026-01-31')).toBe(until);
+      expect(await found('until:2026-02-01')).toBe(later);
+    }
+  });
+
+  test('of several names that match, an exact one counts if it is the only one, else the first', async () => {
+    const named = (_id: string, name: string) => ({ _id, name, title: `title of ${name}` });
+    const sequences = [
+      named('1', 'old single'),
+      named('2', 'single'),
+      named('3', 'old twin'),
+      named('4', 'twin'),
+      named('5', 'twin'),
+      named('6', '1'),
+    ];
+    const workspace = { ...DEFAULT_WORKSPACE, sequences, templates: sequences };
+    const other = await open.simulator({ workspace });
+    for (const { _id } of sequences)
+      other.messages.send({ subject: _id, to: 'a@x.example', sequenceId: _id, templateId: _id });
+    const found = async (search: string) =>
+      (await searchEvents(other, search)).map(({ subject }) => subject);
+    for (const operator of ['sequence', 'template']) {
+      expect(await found(`${operator}:"single"`)).toEqual(['2']);
+      expect(await found(`${operator}:"ingl"`)).toEqual(['1']);
+      expect(await found(`${operator}:"twin"`)).toEqual(['3']);
+    }
+    // An id counts more than a name.
+    expect(await found('sequence:"1"')).toEqual(['1']);
+    expect(await found('template:"1"')).toEqual(['6']);
+    expect(await found('template:"title of single"')).toEqual(['2']);
   });
 
   test('until may leave its day out', async () => {

@@ -214,6 +214,24 @@ test.each(['whsec_', 'whsec_c2hvcnQ=', 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAA', 'secre
   },
 );
 
+test.each([
+  [15, false],
+  [16, true],
+  [64, true],
+])(
+  'a chosen secret of %d bytes is taken: %s, with or without its padding',
+  async (size, isTaken) => {
+    const { rules, secrets } = await open.simulator();
+    const secret = `whsec_${Buffer.alloc(size, 7).toString('base64')}`;
+    for (const one of [secret, secret.replace(/=+$/, '')]) {
+      const set = () => rules.forwardTo('http://127.0.0.1:9/', { secret: one });
+      if (isTaken) expect(set()).toHaveLength(3);
+      else expect(set).toThrow('at least 16 bytes');
+      expect(secrets.all()).toEqual(isTaken ? expect.arrayContaining([one]) : []);
+    }
+  },
+);
+
 test('the recording webhook has one URL, and a secret of its own that a new URL keeps', async () => {
   const { rules, secrets } = await open.simulator();
   const { _id, actions } = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/a' });
