@@ -56,7 +56,7 @@ export class Api {
     this.#settings = settings;
     this.#log = log;
     this.#overview = new OverviewReader(settings);
-    this.#letters = deadLetters && new DeadLetterDesk(deadLetters, logger);
+    this.#letters = deadLetters && new DeadLetterDesk(deadLetters, logger, clock);
     this.#deliveries = new DeliveryReader(settings, this.#letters);
     this.#isShared = isShared;
     this.#redrive = new SharedTask(store, 'console/redrive', logger, clock);

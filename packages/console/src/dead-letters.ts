@@ -1,3 +1,4 @@
+import type { Clock } from '@call-webhooks/client';
 import type { DeadLetters, Logger } from '@call-webhooks/core';
 import { redactEventName } from '@call-webhooks/core/internal';
 import type {
@@ -50,13 +51,15 @@ export class DeadLetterDesk {
   readonly kind: 'store' | 'jobs';
   readonly #letters: DeadLetters | DeadJobs;
   readonly #logger: Logger;
-  #last: { key: string; found: Promise<Found> } | undefined;
+  readonly #clock: Clock;
+  #last: { key: string; at: number; found: Promise<Found> } | undefined;
   #names: { at: number; names: Promise<Names> } | undefined;
 
-  constructor(letters: DeadLetters | DeadJobs, logger: Logger) {
+  constructor(letters: DeadLetters | DeadJobs, logger: Logger, clock: Clock) {
     this.kind = 'claim' in letters ? 'store' : 'jobs';
     this.#letters = letters;
     this.#logger = logger;
+    this.#clock = clock;
   }
 
   /** Forgets what was read a moment ago, since it was changed. */
@@ -221,10 +224,9 @@ export class DeadLetterDesk {
 
   /** The names that the filters offer, whatever is filtered now. */
   #allNames(): Promise<Names> {
-    const age = performance.now() - (this.#names?.at ?? -Infinity);
-    if (this.#names && age < NAMES_KEPT_MS) return this.#names.names;
+    if (this.#names && this.#isWithin(NAMES_KEPT_MS, this.#names.at)) return this.#names.names;
     const names = this.#read({}).then(({ letters }) => namesOf(letters));
-    this.#names = { at: performance.now(), names };
+    this.#names = { at: this.#clock.now(), names };
     names.catch(() => (this.#names = undefined));
     return names;
   }
@@ -232,15 +234,22 @@ export class DeadLetterDesk {
   /** Pages that are open at the same time share what was read, for a moment. */
   #find(filter: DeadLetterFilter): Promise<Found> {
     const key = JSON.stringify(filter);
-    if (this.#last?.key === key) return this.#last.found;
+    if (this.#last?.key === key && this.#isWithin(KEPT_MS, this.#last.at)) return this.#last.found;
     const found = this.#read(filter);
-    this.#last = { key, found };
+    this.#last = { key, at: this.#clock.now(), found };
+    // Nobody may ask again: so many letters must not stay in memory.
     const forget = () => {
       if (this.#last?.found === found) this.refresh();
     };
     found.catch(forget);
     setTimeout(forget, KEPT_MS).unref();
     return found;
+  }
+
+  /** Whether a time is that recent. A clock that was set back must not keep an old answer. */
+  #isWithin(ms: number, at: number): boolean {
+    const age = this.#clock.now() - at;
+    return age >= 0 && age < ms;
   }
 
   async #read(filter: DeadLetterFilter): Promise<Found> {

@@ -77,7 +77,7 @@ describe.each([
   ['has been set back by a second', -1_000],
   ['is two minutes later', 120_000],
 ])('once the clock %s', (_when, ms) => {
-  it.each(OF_THE_LOG)('%s has nothing old in it', async (path) => {
+  it.each([...OF_THE_LOG, ...OF_DEAD_LETTERS])('%s has nothing old in it', async (path) => {
     const { log, clock, deliver, answer, fresh } = await openBoth();
     await answer(path);
     clock.now += ms;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { callCompleted, callStarted } from '@call-webhooks/testing';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
-import { hasRows, openConsole, testReceivers } from './open-console.ts';
+import { hasRows, openConsole, readAnew, testReceivers } from './open-console.ts';
 import type { RunningReceiver } from './start-receiver.ts';
 
 const VIEW = '?view=dead-letters';
@@ -23,9 +23,10 @@ describeInChromium('the console: dead letters', (chromium) => {
 
   test('a letter is shown without personal data, until somebody asks, which is logged', async () => {
     const receiver = await start();
-    const page = await openConsole(chromium, receiver, VIEW);
+    const page = await openConsole(chromium, receiver, VIEW, { withClock: true });
     await page.getByText('No dead letters').waitFor();
     await bury(receiver, 1);
+    await readAnew(page, receiver);
     await page.getByRole('link', { name: 'call:completed' }).click();
     const detail = page.getByRole('region', { name: 'Dead letter' });
     await detail.getByText('The handler failed.').waitFor();
