@@ -1,12 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
+import type { EventState, OutcomeLog } from '@call-webhooks/core/stores';
 import type {
   CallTimeline,
   DeliveriesPage,
   DeliveryDetail,
   FailureCauses,
 } from '../src/api-types.ts';
-import { callBody, failing, NOW, open, recordingBody, wrote } from './support.ts';
+import { callBody, failing, NOW, open, recordingBody, storeWithClock, wrote } from './support.ts';
 
 describe('api/deliveries', () => {
   it('lists those of all processes, newest first, page by page, and none twice', async () => {
@@ -96,15 +97,67 @@ describe('api/deliveries', () => {
     expect(page).toMatchObject({ versions: ['1.0', '2.0'], keptSince: NOW - 3_600_000 });
   });
 
-  it('failures say how many of their events are still open', async () => {
-    const { deliver, get, receiver } = open({ receiving: { on: failing } });
-    await deliver(callBody('c1'));
-    await deliver(callBody('c1'));
-    await deliver(callBody('c2'));
-    await receiver.close({ graceMs: 0 });
-    expect(await get<FailureCauses>('/api/failures?since=0')).toMatchObject({
-      causes: [{ text: 'Error: the CRM is down', count: 3, events: 2, open: 2 }],
+  it('failures say how many of their events are still open: neither handled nor dead-lettered', async () => {
+    const states: Readonly<Record<string, EventState | undefined>> = {
+      ...{ a: 'handled', b: 'dead-lettered', c: 'failed', d: 'running', e: undefined },
+    };
+    const store = { ...storeWithClock(() => NOW) };
+    const peek = jest.fn(async (keys: readonly string[]) => keys.map((key) => states[key]));
+    const { get, log } = open({ receiving: { store: { ...store, peek } } });
+    const failed = { outcome: 'handler-failed' as const, eventName: 'call:completed' };
+    // In an order other than that of the list.
+    await wrote(log, [
+      ...['e', 'a', 'a', 'c', 'b', 'd'].map((key, at) => ({
+        ...{ ...failed, key, error: 'The handler failed: all states', at: NOW - at },
+      })),
+      ...['b', 'a'].map((key) => ({ ...failed, key, error: 'settled' })),
+      { outcome: 'handler-failed', error: 'The handler failed: no key', at: NOW - 9 },
+    ]);
+    const of = {
+      id: expect.any(String),
+      outcome: 'handler-failed',
+      eventNames: ['call:completed'],
+    };
+    expect(await get<FailureCauses>('/api/failures')).toEqual({
+      causes: [
+        ...[
+          {
+            ...of,
+            text: 'all states',
+            count: 6,
+            events: 5,
+            open: 3,
+            firstAt: NOW - 5,
+            lastAt: NOW,
+          },
+        ],
+        ...[{ ...of, text: 'settled', count: 2, events: 2, open: 0, firstAt: NOW, lastAt: NOW }],
+        {
+          ...{ ...of, text: 'no key', count: 1, events: 0, open: 0, eventNames: ['unknown'] },
+          ...{ firstAt: NOW - 9, lastAt: NOW - 9 },
+        },
+      ],
+      ...{ failures: 9, searchedTo: NOW - 26 * 3_600_000 },
     });
+    // Each event once.
+    expect(peek.mock.calls.map(([keys]) => [...keys].sort())).toEqual([['a', 'b', 'c', 'd', 'e']]);
+  });
+
+  it('events of failures beyond the first 1,000 count as open, and none do without peek()', async () => {
+    const peek = jest.fn(async (keys: readonly string[]) => keys.map(() => 'handled' as const));
+    const { log, ...store } = storeWithClock(() => NOW);
+    const keys = Array.from({ length: 1_001 }, (_, at) => `k${String(at)}`);
+    for (let from = 0; from < keys.length; from += 50)
+      await wrote(
+        log as OutcomeLog,
+        keys.slice(from, from + 50).map((key) => ({ outcome: 'handler-failed', error: 'no', key })),
+      );
+    const openIn = async (peeking: object) => {
+      const { get } = open({ receiving: { store: { ...store, log, ...peeking } } });
+      return (await get<FailureCauses>('/api/failures')).causes.map(({ open: left }) => left);
+    };
+    expect([await openIn({ peek }), peek.mock.calls[0]?.[0].length]).toEqual([[1], 1_000]);
+    expect(await openIn({ peek: undefined })).toEqual([null]);
   });
 
   it('offers the tenants and events that the log knows, whatever is listed', async () => {

@@ -21,7 +21,7 @@ class Refusal {
   }
 }
 
-/** By path below the console: an answer, a refusal, or `'lost'` for none at all. */
+/** By path below the console: an answer, a refusal, `'lost'` for none at all, or the `'sign-in page'` of another server. */
 export type Answers = Record<string, unknown>;
 
 interface FixedPage {
@@ -91,6 +91,8 @@ export async function openFixed(
       if (code === undefined) return route.fulfill({ status, body: '<html>' });
       return route.fulfill({ status, json: { error: { code, message } } });
     }
+    if (answer === 'sign-in page')
+      return route.fulfill({ body: '<html>', contentType: 'text/html' });
     if (answer === undefined) return route.fulfill({ status: 400, body: `no answer for ${path}` });
     return route.fulfill({ json: answer });
   });

@@ -2,61 +2,24 @@ import { expect, test } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
-import type { Page } from 'playwright-core';
-import type { PersonFound } from '../../src/api-types.ts';
 import { ANSWERS, DEAD_LETTERS, LETTERS, NOW } from './fixed-answers.ts';
 import { openFixed, refusal } from './open-fixed.ts';
+import {
+  choose,
+  click,
+  confirm,
+  dryRun,
+  fill,
+  focused,
+  FOUND,
+  open,
+  press,
+  running,
+  STARTED,
+  type Step,
+} from './steps.ts';
 
-const TASKS = ANSWERS['api/tasks'];
 const LETTER = ANSWERS['api/dead-letters/l-1'];
-/** What starts or stops a task is answered with the tasks. */
-const STARTED = Object.fromEntries(
-  ['redrive', 'remove', 'erase', 'reconcile'].flatMap((name) =>
-    [name, `${name}/stop`].map((path) => [`api/${path}`, TASKS]),
-  ),
-);
-const running = (name: string, more: object = {}) => ({
-  'api/tasks': {
-    ...TASKS,
-    [name]: {
-      ...{ id: 't', by: null, state: 'running', startedAt: NOW, endedAt: null, savedAt: NOW },
-      ...{ total: 9, countedAt: null, retries: 0, counts: {}, checked: 0, forgetKeys: false },
-      ...{ dryRun: true, since: NOW - 9, until: NOW, events: [], reasons: [], ...more },
-    },
-  },
-});
-const FOUND: PersonFound = {
-  ...{ letters: LETTERS.slice(0, 1), searched: 32, searchedTo: NOW - 60_000, before: 'b-1' },
-};
-
-const click =
-  (name: string | RegExp, at = 0) =>
-  (page: Page) =>
-    page
-      .getByRole('button', { name, exact: typeof name === 'string' })
-      .nth(at)
-      .click();
-const confirm = (title: string, go: string) => async (page: Page) => {
-  const dialog = page.getByRole('dialog', { name: title, exact: true });
-  await dialog.getByRole('button', { name: go, exact: true }).click();
-  await dialog.waitFor({ state: 'detached' });
-};
-const choose = (label: string, value: string) => async (page: Page) => {
-  await page.getByLabel(label, { exact: true }).selectOption(value);
-};
-const fill = (label: string, text: string) => (page: Page) =>
-  page.getByLabel(label, { exact: true }).fill(text);
-const open =
-  (name: string | RegExp, at = 0) =>
-  (page: Page) =>
-    page
-      .getByRole('link', { name, exact: typeof name === 'string' })
-      .nth(at)
-      .click();
-const focused = (selector: string) => (page: Page) => page.locator(`${selector}:focus`).waitFor();
-const press = (key: string) => (page: Page) => page.keyboard.press(key);
-
-type Step = (page: Page) => Promise<void>;
 const DEAD = '?view=dead-letters';
 const LISTED = '?view=deliveries';
 const F = `${DEAD}&text=x&event=call:completed`;
@@ -174,10 +137,8 @@ describeInChromium('a click', (chromium) => {
   });
 
   test('runs what a dry run found, of the same window', async () => {
-    const counts = { seen: 9, missed: 2, failed: 3, known: 0, handled: 0, inDeadLetters: 0 };
-    const more = { state: 'done', counts: { ...counts, ignored: 0, skipped: 0 }, tenant: 'acme' };
-    const tasks = running('reconcile', more);
-    const { page, posted } = await openFixed(chromium, '?view=reconcile', { ...STARTED, ...tasks });
+    const answers = { ...STARTED, ...dryRun() };
+    const { page, posted } = await openFixed(chromium, '?view=reconcile', answers);
     await click('Run 5 events …')(page);
     await expectSeen(page, 'dialog p:not(.form-error)', [
       'Calls from 13:00:04 to 13:00:05 of tenant acme. Every missed event, and every event that has failed so far, will run as if it had just arrived. Events that have been handled will not run again.',

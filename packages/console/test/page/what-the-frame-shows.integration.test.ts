@@ -108,6 +108,7 @@ describeInChromium('around every view', (chromium) => {
     [refusal(503, 'store-unavailable', 'No store.'), 'No store.'],
     [refusal(401), 'The response did not come from the console. Your session may have ended.'],
     [refusal(403), 'The response did not come from the console. Your session may have ended.'],
+    ['sign-in page', 'The response did not come from the console. Your session may have ended.'],
     [refusal(404), 'There is no longer a console at this address.'],
     [refusal(410), 'The server returned 410.'],
     [
@@ -126,6 +127,7 @@ describeInChromium('around every view', (chromium) => {
     [refusal(404), 'No response', [LOST]],
     [refusal(503, 'unavailable', 'No access check.'), 'No response', [LOST, 'No access check.']],
     [refusal(401), 'Signed out', [SIGNED_OUT, '[Sign in](/login?to=ops)']],
+    ['sign-in page', 'Signed out', [SIGNED_OUT, '[Sign in](/login?to=ops)']],
     [refusal(403, 'unauthorized'), 'Signed out', [SIGNED_OUT, '[Sign in](/login?to=ops)']],
     [refusal(503, 'store-unavailable', 'No store.'), 'Live', ['No store.']],
     [refusal(500, 'internal', 'It failed.'), 'Live', ['It failed.']],
