@@ -161,7 +161,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   }
 
   function logFailure(message: QueueMessage, queue: string, what: string, error: unknown): void {
-    const { text, err } = loggedError(error);
+    const { text, err } = loggedError(error, handlers.redact);
     const { id: messageId, attempts: deliveries } = message;
     const docs = docsUrl('queues.md#cloudflare-queues');
     safeLogger(handlers.logger ?? console).error(

@@ -321,6 +321,40 @@ describe('a job that was given up', () => {
   });
 });
 
+describe('the line of what will be tried again', () => {
+  const refuse = (what: string) => () => Promise.reject(new Error(`${what}: token hunter2`));
+  const redact = (text: string) => text.replace('hunter2', '***');
+  const lineOf = (what: string, text: string, deliveries: number) => ({
+    level: 'error',
+    message: `call-webhooks: ${what} and will be tried again: Error: ${text}`,
+    fields: {
+      ...{ queue: 'calls', messageId: 'm1', deliveries },
+      err: expect.objectContaining({ message: text }),
+      docs: expect.stringMatching(/\/queues\.html#cloudflare-queues$/),
+    },
+  });
+
+  it('names the message, its queue and the error, redacted as all others, if its body was not there', async () => {
+    const own = collectingLogger();
+    const object = { loadBody: refuse('no body') };
+    const largeBodies = { idFromName: (name: string) => name, get: () => object };
+    const message = delivery('large', { body: '', largeBody: 'large' });
+    await consumer({ logger: own, redact, largeBodies })(message, 4);
+    expect(own.entries).toEqual([
+      lineOf('the job of a message could not be started', 'no body: token ***', 4),
+    ]);
+  });
+
+  it('does so as well if deadQueue takes no dead job', async () => {
+    const own = collectingLogger();
+    const deadQueue = { send: refuse('no queue') };
+    await consumer({ logger: own, redact, deadQueue, maxRuns: 1 })(delivery('b'), 1);
+    expect(own.entries.at(-1)).toEqual(
+      lineOf('a dead job could not be sent to deadQueue', 'no queue: token ***', 1),
+    );
+  });
+});
+
 describe('a message that no receiver sent', () => {
   const foreign = [
     null,

@@ -177,7 +177,9 @@ return texts`;
 
 /** KEYS: processes, their index. Returns each process, and when it wrote. */
 const PROCESSES = `
-local texts, seen = {}, redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
+${NOW}
+local texts = {}
+local seen = redis.call('ZRANGEBYSCORE', KEYS[2], now - ${String(LOG_LIMITS.processesMs)}, '+inf', 'WITHSCORES')
 for i = 1, #seen, 2 do
   texts[i] = '=' .. (redis.call('HGET', KEYS[1], seen[i]) or 'null')
   texts[i + 1] = '=' .. string.format('%d', seen[i + 1])

@@ -88,8 +88,10 @@ export function queueJobsContractTests(
     it('erases a job that waits, which is never run', async () => {
       const { queue, jobs, startWorker } = await open();
       const [erased, other] = [unique('call'), unique('call')];
-      for (const callId of [erased, other]) await queue.enqueue(queuedCall(callId));
+      const deliveries = [erased, other].map((callId) => queuedCall(callId));
+      for (const delivery of deliveries) await queue.enqueue(delivery);
       const { id } = await jobOf(jobs, erased);
+      expect(await jobs.forget(deliveries.map(({ key }) => key!))).toBe(0);
       expect(await jobs.erase(id, 'dead')).toBe(false);
       expect(await jobs.erase(id, 'done')).toBe(false);
       expect(await stateOf(jobs, erased)).toEqual(['waiting']);
@@ -106,7 +108,8 @@ export function queueJobsContractTests(
       const callId = unique('call');
       const [running, go] = [deferred(), deferred()];
       let ended = false;
-      await queue.enqueue(queuedCall(callId));
+      const delivery = queuedCall(callId);
+      await queue.enqueue(delivery);
       await startWorker({
         on: {
           'call:completed': async () => {
@@ -121,6 +124,8 @@ export function queueJobsContractTests(
       expect(state).toBe('running');
       for (const other of ['waiting', 'dead', 'done'] as const)
         expect(await jobs.erase(id, other)).toBe(false);
+      expect(await jobs.forget([delivery.key!])).toBe(0);
+      expect(await stateOf(jobs, callId)).toEqual(['running']);
       go.resolve();
       await waitFor(() => ended);
     });
@@ -128,7 +133,8 @@ export function queueJobsContractTests(
     it('erases a dead job', async () => {
       const { queue, jobs, deadJobs, startWorker } = await open({ maxRuns: 1 });
       const callId = unique('call');
-      await queue.enqueue(queuedCall(callId));
+      const delivery = queuedCall(callId);
+      await queue.enqueue(delivery);
       await startWorker({
         on: {
           'call:completed': () => {
@@ -141,6 +147,8 @@ export function queueJobsContractTests(
       const job = await jobOf(jobs, callId);
       const [letter] = (await deadJobs.list()).letters;
       expect(job).toMatchObject({ id: letter!.id, state: 'dead', at: letter!.failedAt });
+      await jobs.forget([delivery.key!]); // says nothing of what failed
+      expect(await stateOf(jobs, callId)).toEqual(['dead']);
       expect(await jobs.erase(job.id, 'waiting')).toBe(false);
       expect(await jobs.erase(job.id, 'dead')).toBe(true);
       expect(await jobs.erase(job.id, 'dead')).toBe(false);
