@@ -44,11 +44,14 @@ function requireCommand(root: Command, argv: readonly string[]): void {
   for (const name of path) {
     const found = command.commands.find((one) => one.name() === name);
     const names = command.commands.map((one) => one.name());
-    if (!found && names.length > 0 && command.registeredArguments.length === 0)
+    if (!found && names.length > 0 && command.registeredArguments.length === 0) {
+      // The error is printed as --json and --color say.
+      root.parseOptions([...argv]);
       throw badInput(
         `There is no command ${[...path.slice(0, path.indexOf(name)), name].join(' ')}.`,
         didYouMean(name, names, `List the commands: npx ${fullName(command)} --help`),
       );
+    }
     if (!found) return;
     command = found;
   }

@@ -89,7 +89,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['help', 'rules', 'paus'], 'Did you mean pause?'],
     [['nosuch', '--help'], 'List the commands: npx call-webhooks --help'],
     [['triger', '-h'], 'Did you mean trigger?'],
-    [['--json', 'rules', 'paus', '--help'], 'Did you mean pause?'],
+    [['--wide', 'rules', 'paus', '--help'], 'Did you mean pause?'],
     [['rules', 'help', 'paus'], 'Did you mean pause?'],
     [['events', 'list', '--state', 'lost'], 'Use one of: waiting, in-flight'],
     [['events', 'list', '-n', '0'], 'Example: --limit 1'],
