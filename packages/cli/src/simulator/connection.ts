@@ -125,7 +125,7 @@ export function connect(url: string, signal: AbortSignal): Connection {
     try {
       return await request(method, path, body, async (response) => (await response.json()) as T);
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
+      if ((error as Error).name !== 'SyntaxError') throw error;
       throw notASimulator(url);
     }
   };
