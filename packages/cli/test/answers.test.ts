@@ -11,13 +11,20 @@ interface Answer {
 }
 
 /** Runs a command against a server that gives the same answer to everything. */
-async function against({ status, body = '', headers = {} }: Answer, argv: readonly string[]) {
+async function against(
+  { status, body = '', headers = {} }: Answer,
+  argv: readonly string[],
+  more: Record<string, string> = {},
+) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const server = await receiver(() => ({ status, headers, body: text }));
   const url = `http://127.0.0.1:${server.port}`;
   const service = { CALL_WEBHOOKS_BASE_URL: url, CALL_WEBHOOKS_API_TOKEN: 'token-1' };
   const env = argv[0] === 'service' ? service : { CALL_WEBHOOKS_SIMULATOR: url };
-  const { code, stdout, stderr } = await run(argv.slice(1), { env, columns: 1_000 });
+  const { code, stdout, stderr } = await run(argv.slice(1), {
+    env: { ...env, ...more },
+    columns: 1_000,
+  });
   await server.close();
   const told = stderr.replaceAll(String(server.port), 'PORT');
   return { code, stdout, told, requests: server.received.map(({ url: path }) => path) };
@@ -153,6 +160,25 @@ describe.each(['events list', 'chaos off', 'clock advance 5s'])(
         ...{ code, stdout: '', told: `error: ${message}\nfix:   ${fix}\n` },
       });
     });
+  },
+);
+
+test.each([[''], ['1']])(
+  'what nobody expected has a stack trace only with DEBUG=%j',
+  async (DEBUG) => {
+    // A rule without actions.
+    const argv = ['simulator', 'rules', 'list'];
+    const { code, told } = await against({ status: 200, body: [{ _id: 'a' }] }, argv, { DEBUG });
+    const [message, fix, ...stack] = told.trimEnd().split('\n');
+    expect([code, message, fix]).toEqual([
+      ...[
+        3,
+        expect.stringMatching(/^error: Unexpected error: Cannot read properties of undefined/),
+      ],
+      'fix:   Set DEBUG=1 to see the stack trace.',
+    ]);
+    expect(stack.slice(1).every((line) => /^ +at /.test(line))).toBe(true);
+    expect(stack.length > 0).toBe(DEBUG === '1');
   },
 );
 

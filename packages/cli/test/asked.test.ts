@@ -123,6 +123,22 @@ describe('a person at a terminal is asked', () => {
     expect(await made.deadLetters.count()).toBe(0);
   });
 
+  test.each([
+    ['in CI', { CI: 'true' }, []],
+    ['whose output a script reads', {}, ['--json']],
+  ])('nothing where nobody answers: %s', async (_where, env, flags) => {
+    const made = await stored();
+    const refused = await made.at(['erase', '--call', 'c1', ...flags], 'y', {
+      env: { ...made.env, ...env },
+    });
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('The erasure is not confirmed, and it cannot be undone.');
+    expect(await made.left()).toEqual([3, 1]);
+    // An empty variable is none.
+    const asked = await made.at(['erase', '--call', 'c1'], 'y', { env: { ...made.env, CI: '' } });
+    expect([asked.code, await made.left()]).toEqual([1, [0, 1]]);
+  });
+
   test('nothing with --yes, and nothing is done without it where nobody can answer', async () => {
     for (const argv of [
       ['erase', '--call', 'c1'],

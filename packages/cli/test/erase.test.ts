@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { deadLetter, queued } from '@call-webhooks/contract-tests';
-import { sqliteQueue } from '@call-webhooks/sqlite';
+import { sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import { remainsOf } from '../src/commands/erase.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
@@ -89,6 +89,23 @@ describe('erase', () => {
     expect((await run(['erase', '--call', 'c1', '--yes'], { env })).stdout).toContain(
       'Erased nothing.',
     );
+  });
+
+  test('looks at the queue with the prefix of the store, and at no other', async () => {
+    const made = await setup();
+    const db = new Database(made.file);
+    closing.push(() => db.close());
+    const queues = { usual: sqliteQueue(db), shop: sqliteQueue(db, { prefix: 'shop_' }) };
+    await sqliteStore(db, { prefix: 'shop_' }).ping?.();
+    for (const queue of Object.values(queues))
+      await queue.enqueue(queued(Buffer.from('{"callId":"c4"}'), { key: 'c4', callId: 'c4' }));
+    const waiting = async () =>
+      Promise.all(Object.values(queues).map(async (one) => (await one.stats()).waiting));
+    const erase = ['erase', '--call', 'c4', '--lose-waiting', '--yes', '--prefix', 'shop_'];
+    expect(await run(erase, made)).toMatchObject({ code: 0, stdout: 'Erased 1 waiting job.\n' });
+    expect(await waiting()).toEqual([1, 0]);
+    expect((await run(erase.slice(0, -2), made)).stdout).toBe('Erased 1 waiting job.\n');
+    expect(await waiting()).toEqual([0, 0]);
   });
 
   test('says which lines found nothing, and which line found each match', async () => {

@@ -49,6 +49,10 @@ test('of a body, so many lines are shown, and so much of each', () => {
   expect(shown('')).toEqual([]);
   expect(shown('{"a":[1]}')).toEqual(['{', '  "a": [', '    1', '  ]', '}']);
   expect(shown('a\nb\r\nc\nd', 2)).toEqual(['a', 'b', '… 2 more lines']);
+  expect(shown('a\nb\nc', 2)).toEqual(['a', 'b', '… 1 more line']);
+  expect(shown('a\nb', 2)).toEqual(['a', 'b']);
+  expect(shown('\n'.repeat(59))).toHaveLength(60);
+  expect(shown('\n'.repeat(60)).at(-1)).toBe('… 1 more line');
   expect(shown(`${'x'.repeat(2_000)}\n${'y'.repeat(2_001)}`)).toEqual([
     'x'.repeat(2_000),
     `${'y'.repeat(2_000)}…`,

@@ -14,7 +14,7 @@ import {
 import { targetUrl } from '../src/input/target.ts';
 import { milliseconds, time } from '../src/input/time.ts';
 import { SECRET } from './support/receiver.ts';
-import { run } from './support/run.ts';
+import { run, start } from './support/run.ts';
 
 describe('--set', () => {
   test('values are JSON, or else text', () => {
@@ -228,6 +228,26 @@ describe('secret files', () => {
       exitCode: 3,
     });
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('standard input that never ends', () => {
+  const secret = ['--secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+  test.each([
+    [['infer', '-']],
+    [['sign', ...secret]],
+    [['verify', '--header', 'X-A: b', ...secret]],
+    [['send', 'call:started', '--data', '-', '--to', '1/hook', ...secret]],
+    [['send', 'call:started', '--data', '-', '--set', 'a=1', '--to', '1/hook', ...secret]],
+    [['erase', '--contains', '-', '--dry-run', '--store', 'sqlite:no-such-file']],
+    [['dead-letters', 'list', '--contains', '-', '--store', 'sqlite:no-such-file']],
+  ])('is given up at Ctrl-C, while it is read or before: %j', async (argv) => {
+    for (const isEarly of [false, true]) {
+      const running = start(argv, { silent: true });
+      if (!isEarly) await running.reading;
+      running.stop();
+      expect([await running.code, running.stdout(), running.stderr()]).toEqual([130, '', '']);
+    }
   });
 });
 

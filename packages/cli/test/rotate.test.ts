@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSimulator } from '@call-webhooks/simulator';
 import { receiver, SECRET } from './support/receiver.ts';
 import { run, start } from './support/run.ts';
 
@@ -70,6 +71,51 @@ test('the old secret of the action ends after ten minutes', async () => {
   expect(until).toBeLessThanOrEqual(Date.now() + 600_000);
 });
 
+test.each(['the service', 'the simulator'])(
+  'an old secret whose end is known ends no later, and keeps one end: in %s',
+  async (where) => {
+    const simulator = await startSimulator({});
+    const { _id, actions } = simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url: 'http://127.0.0.1:9/', secret: OLD }],
+    });
+    const isService = where === 'the service';
+    const action = isService ? 'action' : actions[0]!._id;
+    const [sooner, later] = [5, 60].map((minutes) =>
+      new Date(Date.now() + minutes * 60_000).toISOString(),
+    );
+    const secret = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`;
+    writeFileSync(
+      file,
+      [
+        `${OLD} # current, action ${action}`,
+        `${secret(4)} # action ${action} until ${sooner}`,
+        `${secret(5)} # action ${action} until ${later}`,
+        `${secret(6)} # action other until ${later}`,
+      ].join('\n'),
+    );
+    respondWith({ secret: NEW });
+    const before = Date.now();
+    const argv = ['rotate', isService ? 'rule' : _id, action, '--yes', '--secret-out', file];
+    const flags = isService ? [] : ['--simulator', simulator.url];
+    expect((await run([...argv, ...flags], { env })).code).toBe(0);
+    const after = Date.now();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const fresh = isService ? NEW : simulator.secrets.get(action)?.current;
+    const [, inTenMinutes = ''] = / until (\S+)$/.exec(lines[1] ?? '') ?? [];
+    expect(lines).toEqual([
+      `${fresh} # action ${action}`,
+      `${OLD} # current, action ${action} until ${inTenMinutes}`,
+      `${secret(4)} # action ${action} until ${sooner}`,
+      `${secret(5)} # action ${action} until ${inTenMinutes}`,
+      `${secret(6)} # action other until ${later}`,
+    ]);
+    expect(Date.parse(inTenMinutes)).toBeGreaterThanOrEqual(before + 600_000);
+    expect(Date.parse(inTenMinutes)).toBeLessThanOrEqual(after + 600_000);
+    await simulator.close();
+  },
+);
+
 describe('a file that has more than the old secret', () => {
   const OTHER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
   const RECORDING = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
@@ -124,7 +170,7 @@ describe('a file that has more than the old secret', () => {
     [['simulate', '--port', '0', '--secret-out']],
     [['rotate', 'rule', 'action', '--secret-out']],
   ])('%j does not replace an .env file, and rotates nothing', async (argv) => {
-    const content = `DATABASE_URL=postgres://db\nCALL_WEBHOOK_SECRET=${OLD}\n`;
+    const content = `# the database\n\nDATABASE_URL=postgres://db\nCALL_WEBHOOK_SECRET=${OLD}\n`;
     writeFileSync(file, content);
     const { code, stderr } = await run([...argv, file], { env });
     expect(service.received).toEqual([]);

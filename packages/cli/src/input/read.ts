@@ -38,6 +38,7 @@ async function readStdin({ stdin, signal }: Io, what: string): Promise<Buffer> {
       `The ${what} is read from standard input, but nothing is piped in.`,
       'Pipe it in, or pass --data @FILE.',
     );
+  signal.throwIfAborted();
   const end = () => stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
   try {

@@ -16,6 +16,8 @@ const NO_SIMULATOR = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
 export interface Given {
   readonly env?: Record<string, string>;
   readonly stdin?: string | Uint8Array;
+  /** Standard input is a pipe into which nobody writes, and that nobody closes. */
+  readonly silent?: boolean;
   /** Makes both outputs look like a terminal. */
   readonly terminal?: boolean;
   /** What a person types at the terminal. */
@@ -29,6 +31,8 @@ export interface Run {
   readonly code: Promise<number>;
   stdout(): string;
   stderr(): string;
+  /** Resolves when standard input is read. */
+  readonly reading: Promise<void>;
   /** Resolves when stdout, or stderr, has this text. Rejects when the program ends before. */
   until(text: string | RegExp): Promise<void>;
   /** As Ctrl-C would; but the second time, the program goes on after it has heard of it. */
@@ -37,7 +41,7 @@ export interface Run {
 
 export function start(
   argv: readonly string[],
-  { env, stdin, terminal = false, typed, columns = 100 }: Given = {},
+  { env, stdin, silent = false, terminal = false, typed, columns = 100 }: Given = {},
 ): Run {
   const controller = new AbortController();
   const killing = new AbortController();
@@ -55,8 +59,13 @@ export function start(
       { isTTY: terminal, columns },
     );
   const given = typed ?? stdin;
-  const input = Object.assign(Readable.from(given === undefined ? [] : [Buffer.from(given)]), {
-    isTTY: stdin === undefined,
+  let onRead = (): void => undefined;
+  const reading = new Promise<void>((resolve) => (onRead = resolve));
+  const source = silent
+    ? new Readable({ read: () => onRead() })
+    : Readable.from(given === undefined ? [] : [Buffer.from(given)]);
+  const input = Object.assign(source, {
+    isTTY: stdin === undefined && !silent,
     setRawMode: () => input,
   });
   let over = false;
@@ -73,6 +82,7 @@ export function start(
   });
   return {
     code,
+    reading,
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
     stop: () => {
