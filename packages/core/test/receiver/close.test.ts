@@ -359,4 +359,23 @@ describe('waitUntil', () => {
       expect(errors).toMatchObject([[new Error('no'), info]]);
     },
   );
+
+  it('is not called for a handler that the receiver gives up: another process may run its event', async () => {
+    const { receiver, work, outcomes } = slow({ logger: { warn: fail, error: fail } });
+    const waitUntil = jest.fn();
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const answer = receiver.receive({ ...(await delivery(STARTED, { timestamp })), waitUntil });
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = receiver.close({ graceMs: 1_000 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await closing;
+    expect((await answer).outcome.outcome).toBe('shutting-down');
+    work.resolve();
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(waitUntil).not.toHaveBeenCalled();
+    expect(outcomes.map(({ outcome, late }) => [outcome, late])).toEqual([
+      ['shutting-down', undefined],
+      ['in-progress', true],
+    ]);
+  });
 });

@@ -98,6 +98,17 @@ describe('a delivery', () => {
     ]);
   });
 
+  it.each([
+    [7, 7_400],
+    [0, 400],
+    [-1, 0], // the clock of the service is ahead
+    [-200, 0],
+  ])('that was signed %d s ago has a lag of %d ms', async (seconds, lagMs) => {
+    const { send, outcomes } = createTestReceiver({ now: () => NOW + 400 });
+    await send(STARTED, { timestamp: SECONDS - seconds });
+    expect(outcomes).toMatchObject([{ outcome: 'ignored', lagMs }]);
+  });
+
   it('is handled once: the same id is a replay, a new id a duplicate', async () => {
     const handle = jest.fn();
     const { send } = createTestReceiver({ on: { 'call:started': handle } });
