@@ -48,7 +48,6 @@ export function sweepingBeside({ sweep, logger, database, docs }: Sweeping): Swe
       if (!hasWarned) warn(error);
       hasWarned = true;
     }
-    running = undefined;
   }
 
   function warn(error: unknown): void {
@@ -61,7 +60,10 @@ export function sweepingBeside({ sweep, logger, database, docs }: Sweeping): Swe
 
   return {
     count() {
-      if (claims++ % SWEEP_EVERY === 0) running ??= run();
+      if (claims++ % SWEEP_EVERY !== 0) return;
+      running ??= run().finally(() => {
+        running = undefined;
+      });
     },
     async idle() {
       await running;
