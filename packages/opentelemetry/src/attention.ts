@@ -66,14 +66,15 @@ export function observeStatus(
       diag.warn(`${SCOPE}: the status is unknown:`, unknown);
     }
     isAnswered = true;
-    asking = undefined;
   }
 
   const callback: ObservableCallback = async (result) => {
     const now = performance.now();
     if (now - askedAt >= STATUS_EVERY_MS && asking === undefined) {
       askedAt = now;
-      asking = refresh();
+      asking = refresh().finally(() => {
+        asking = undefined;
+      });
     }
     if (asking) await waitAtMost(TIMEOUT_MS, asking);
     if (!isAnswered) return;

@@ -121,6 +121,12 @@ describe('what needs attention', () => {
   it.each([
     ['it cannot be told', () => Promise.resolve({ ...calm, unknown: 'The store has no log.' })],
     ['asking fails', () => Promise.reject(new Error('The store has no log.'))],
+    [
+      'asking throws',
+      (): Promise<AttentionReport> => {
+        throw new Error('The store has no log.');
+      },
+    ],
   ])('is unknown when %s, and what was known stays', async (_title, then) => {
     const warn = jest.fn();
     diag.setLogger({ ...QUIET, warn });
