@@ -10,7 +10,7 @@ import { generateSecret } from '@call-webhooks/core';
 import { grade } from '../src/grader/grade.ts';
 import { DEFAULTS, GradedReceiver } from '../src/grader/receiver.ts';
 import { faultyReceiver, type FaultyReceiver } from './support/faulty-receiver.ts';
-import { closeRawServers, silentServer } from './support/raw-server.ts';
+import { closeRawServers, rawServer, silentServer } from './support/raw-server.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
@@ -122,6 +122,48 @@ describe('check --deep', () => {
     const { code, stderr } = await run(argv);
     expect(code).toBe(3);
     expect(stderr).toContain('never responded');
+  });
+
+  test('a receiver that refuses what is genuine: nothing else is judged, since it would mean nothing', async () => {
+    const { url } = await receiver();
+    const argv = ['check', '--deep', '--to', url, '--json', '--secret', generateSecret(), ...ONLY];
+    const { code, records } = await run(argv);
+    const found = records() as { type: string; check: string; result: string; saw: string }[];
+    const judged = found.filter(({ result }) => result === 'fail' || result === 'pass');
+    // Any secret is wrong for this one.
+    expect(judged.map(({ check, result, saw }) => [check, result, saw])).toEqual([
+      ['signature/valid', 'fail', '401'],
+      ['signature/other-secret', 'pass', '401'],
+    ]);
+    const skipped = found.filter(({ result }) => result === 'skipped');
+    expect([...new Set(skipped.map(({ saw }) => saw))]).toEqual([
+      'the result would mean nothing: see signature/valid',
+      'it needs --run-handlers',
+    ]);
+    const result = { type: 'result', passed: 1, failed: 1, skipped: skipped.length };
+    expect([code, found.at(-1), skipped.length > 20]).toEqual([1, result, true]);
+  });
+
+  test('a connection that is closed refuses what is forged, and does not acknowledge what is genuine', async () => {
+    // It answers unsigned requests alone.
+    const { href } = await rawServer((socket) => {
+      socket.on('data', (request: Buffer) => {
+        if (/x-service-signature/i.test(request.toString('latin1'))) socket.resetAndDestroy();
+        else socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n');
+      });
+    });
+    const only = ['--only', 'signature/valid,signature/other-secret,headers/none'];
+    const argv = ['check', '--deep', '--to', href, '--json', ...only];
+    const { code, records } = await run(argv, { env });
+    const judged = records().map(({ check, result, saw }) => [check, result, saw]);
+    expect([code, judged.slice(0, -1)]).toEqual([
+      1,
+      [
+        ['signature/valid', 'fail', 'ECONNRESET'],
+        ['signature/other-secret', 'pass', 'ECONNRESET'],
+        ['headers/none', 'pass', '401'],
+      ],
+    ]);
   });
 
   test('a receiver that stops answering ends it, and the error names the check', async () => {

@@ -79,6 +79,33 @@ describe('trigger --wait with a manual clock ends', () => {
   });
 });
 
+describe('trigger --wait with a real clock', () => {
+  const quick = { clock: 'real', retryEvery: 600 } as const;
+
+  test('gives up after --timeout, with what to do', async () => {
+    const { state, cli } = await setup(quick);
+    state.hangs = true;
+    const { code, stdout, stderr } = await cli('trigger', 'call:started', '-w', '--timeout', '1s');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.replace(/\s+/g, ' ')).toBe(
+      'error: Not every event got a response within 1 s. fix: See the pending events: npx call-webhooks events list. To wait longer: --timeout 5m ',
+    );
+  });
+
+  test('waits for the retries as long as they take with --retries, whatever --timeout says', async () => {
+    const { state, cli, target } = await setup(quick);
+    state.status = 500;
+    const retries = ['--retries', '--timeout', '100ms'];
+    const waiting = cli('trigger', 'call:started', '--wait', ...retries);
+    while (target.received.length === 0) await new Promise(setImmediate);
+    state.status = 200;
+    const { code, stdout } = await waiting;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/200 .*acknowledged .*\(attempt 2\)/);
+    expect(target.received).toHaveLength(2);
+  });
+});
+
 test('resend with a manual clock ends, although chaos delays the copy or the receiver hangs', async () => {
   const { state, cli, simulator } = await setup();
   await cli('trigger', 'call:started', '--wait');

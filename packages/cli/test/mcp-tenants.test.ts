@@ -63,6 +63,35 @@ describe('with tenants, the tools of an assistant', () => {
     expect(notes).toEqual([of('acme'), of('•••')]);
   });
 
+  test('show no such name in what needs attention, in its fix, or in why nothing is known of an event', () => {
+    const about = (tenant: string) =>
+      `Redrive \`--tenant ${tenant}\` for call:completed of ${tenant}.`;
+    const one = (tenant: string) => ({
+      ...{ kind: 'failing', urgent: true, eventName: 'call:completed', tenant, count: 2 },
+      ...{ since: 1_000, text: about(tenant), fix: about(tenant), docs: 'status.html' },
+    });
+    const event = (tenant: string, state: 'attention' | 'unknown') => ({
+      ...{ eventName: 'call:completed', tenant, state, why: about(tenant), arrivedAt: 2_000 },
+    });
+    const view = statusView({
+      ...{ at: 3_000, undecided: [], notes: [], line: about(TEXT), unknown: about(TEXT) },
+      attention: [one('acme'), one(TEXT)],
+      events: [event('acme', 'attention'), event(TEXT, 'unknown')],
+    } as unknown as Parameters<typeof statusView>[0]);
+    const told = (tenant: string) => `Redrive --tenant ${tenant} for call:completed of ${tenant}.`;
+    const attention = (tenant: string) => ({
+      ...{ ...one(tenant), since: new Date(1_000), text: told(tenant), fix: told(tenant) },
+    });
+    expect(view).toEqual({
+      ...{ at: new Date(3_000), summary: told('•••'), unknown: told('•••'), notes: [] },
+      attention: [attention('acme'), attention('•••')],
+      events: ['acme', '•••'].map((tenant, at) => ({
+        ...{ ...event(tenant, at === 0 ? 'attention' : 'unknown'), why: told(tenant) },
+        arrivedAt: new Date(2_000),
+      })),
+    });
+  });
+
   test('show the key of an event, unless it or its tenant may be a text', async () => {
     const { ask } = await withTenants();
     const { answer } = await ask('deliveries');

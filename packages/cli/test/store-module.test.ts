@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -8,7 +8,7 @@ import { sign } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { assistant } from './support/assistant.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
-import { SECRET } from './support/receiver.ts';
+import { receiver, SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 const MODULE = fileURLToPath(new URL('support/my-store.mjs', import.meta.url));
@@ -196,6 +196,51 @@ describe('a store that a module exports', () => {
       deliveries: expect.stringContaining(noLog),
     });
   });
+
+  test.each<[command: string, readOnly: boolean, code: number]>([
+    ['dead-letters list', true, 0],
+    ['dead-letters causes', true, 0],
+    ['dead-letters show nosuch', true, 2],
+    ['dead-letters remove nosuch --yes', false, 2],
+    ['dead-letters redrive nosuch --to 1/hook', false, 2],
+    ['dead-letters redrive --all --to 1/hook', false, 0],
+    ['erase --call c1 --dry-run', false, 0],
+    ['erase --call c1 --yes', false, 0],
+    ['status', true, 3],
+    ['doctor', true, 0],
+    ['reconcile --since 1h --dry-run', true, 0],
+  ])(
+    'is opened once by %s, to read alone: %j, and closed at the end',
+    async (command, readOnly, code) => {
+      const { file } = await setup();
+      const path = join(dirname(file), 'told.mjs');
+      const told = join(dirname(file), 'told.txt');
+      writeFileSync(
+        path,
+        `import { appendFileSync } from 'node:fs';
+       const tell = (text) => appendFileSync(${JSON.stringify(told)}, text + '\\n');
+       const none = async () => ({ letters: [] });
+       const call = async () => 0;
+       const names = ['admit', 'complete', 'release', 'extend', 'put', 'remove', 'claim', 'settle', 'giveBack', 'count'];
+       const all = Object.fromEntries(names.map((name) => [name, call]));
+       const deadLetters = { ...all, list: none, get: async () => undefined };
+       export default ({ readOnly }) => {
+         tell('opened ' + readOnly);
+         const peek = async (keys) => keys.map(() => undefined);
+         return { store: { ...all, peek }, deadLetters, close: async () => tell('closed') };
+       };`,
+      );
+      const service = await receiver(() => ({ status: 200, body: '{"results":[]}' }));
+      closing.push(() => service.close());
+      const env = {
+        ...{ CALL_WEBHOOKS_STORE: path, CALL_WEBHOOK_SECRET: SECRET },
+        ...{ CALL_WEBHOOKS_BASE_URL: new URL(service.url).origin, CALL_WEBHOOKS_API_TOKEN: 't' },
+      };
+      const ended = await run(command.split(' '), { env });
+      const lines = readFileSync(told, 'utf8').trim().split('\n');
+      expect([lines, ended.code]).toEqual([[`opened ${readOnly}`, 'closed'], code]);
+    },
+  );
 
   test('is told everything that it lacks', async () => {
     const { file } = await setup();
