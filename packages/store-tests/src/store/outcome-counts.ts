@@ -16,7 +16,8 @@ export function outcomeCounts(context: StoreTestContext): void {
   const { it, now, advance } = context;
   const { log, logs, batch, writer } = outcomeBatches(context);
   const minute = () => Math.floor(now() / MINUTE_MS);
-  const period = (series: CounterSeries, at = now()) =>
+  // A test that writes or reads more than once takes the time once: a minute may end in between.
+  const period = (series: CounterSeries, at: number) =>
     Math.floor(at / COUNTER_SERIES[series].periodMs);
 
   /** What the last minutes have of these counters. */
@@ -33,7 +34,8 @@ export function outcomeCounts(context: StoreTestContext): void {
   it('adds counts exactly: three writers at once, batches in any order', async () => {
     const [a, b] = [unique('outcome/webhook/a'), unique('secret/b')];
     const writers = [0, 1, 2].map((index) => logs()[index % logs().length]!);
-    const minutes = { [minute()]: { [a]: 2, [b]: 1 }, [minute() - 1]: { [a]: 1 } };
+    const last = minute();
+    const minutes = { [last]: { [a]: 2, [b]: 1 }, [last - 1]: { [a]: 1 } };
     await Promise.all(
       writers.map(async (one) => {
         for (let turn = 0; turn < 20; turn++)
@@ -41,24 +43,25 @@ export function outcomeCounts(context: StoreTestContext): void {
       }),
     );
     for (const one of logs()) expect(await counted(one, a, b)).toEqual([180, 60]);
-    const before = await log().counts('minutes', minute() - 1, minute() - 1);
-    expect([...before.keys()]).toEqual([minute() - 1]);
-    expect(before.get(minute() - 1)).toMatchObject({ [a]: 60 });
-    expect(await log().counts('minutes', minute() + 9, minute() + 10)).toEqual(new Map());
+    const before = await log().counts('minutes', last - 1, last - 1);
+    expect([...before.keys()]).toEqual([last - 1]);
+    expect(before.get(last - 1)).toMatchObject({ [a]: 60 });
+    expect(await log().counts('minutes', last + 9, last + 10)).toEqual(new Map());
   });
 
   it('keeps each series apart, and gives the counters with a prefix', async () => {
     const [tenant, other] = [unique('tenant_%'), unique('tenant')];
     const names = { [`${tenant}/a`]: 1, [`${tenant}/b`]: 2, [`${other}/a`]: 4 };
+    const start = now();
     const counts = Object.fromEntries(
       SERIES.map((series, index) => [
         series,
-        { [period(series)]: { ...names, [`${tenant}/${series}`]: index + 1 } },
+        { [period(series, start)]: { ...names, [`${tenant}/${series}`]: index + 1 } },
       ]),
     );
     await log().append(batch({ counts }));
     for (const [index, series] of SERIES.entries()) {
-      const at = period(series);
+      const at = period(series, start);
       const found = await log().counts(series, at, at, `${tenant}/`);
       expect(found).toEqual(
         new Map([
@@ -96,25 +99,28 @@ export function outcomeCounts(context: StoreTestContext): void {
     it(`forgets counters of the series ${series} after their time`, async () => {
       const { periodMs, keptMs } = COUNTER_SERIES[series];
       const name = unique('old');
-      const old = period(series, now() - keptMs - 2 * periodMs);
-      const oldest = period(series, now() - keptMs + 2 * periodMs);
+      const start = now();
+      const old = period(series, start - keptMs - 2 * periodMs);
+      const oldest = period(series, start - keptMs + 2 * periodMs);
+      const newest = period(series, start);
       const counts = {
         [old]: { [name]: 1 },
         [oldest]: { [name]: 2 },
-        [period(series)]: { [name]: 4 },
+        [newest]: { [name]: 4 },
       };
       await log().append(batch({ counts: { [series]: counts } }));
       await log().append(batch());
-      const kept = await log().counts(series, 0, period(series), name);
-      expect([...kept.keys()].sort()).toEqual([oldest, period(series)]);
+      const kept = await log().counts(series, 0, newest, name);
+      expect([...kept.keys()].sort()).toEqual([oldest, newest]);
     });
 
   for (const days of [2.5, -2.5])
     it(`counts again after a clock that was ${days} days ahead`, async () => {
       const name = unique('outcome/webhook/clock');
       const id = unique('process');
+      const start = now();
       const write = (offMs: number) => {
-        const at = now() + offMs;
+        const at = start + offMs;
         const counts = { minutes: { [period('minutes', at)]: { [name]: 1 } } };
         return log().append(batch({ process: writer({ id, at }), counts }));
       };
