@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryDeadLetters, type DeadLetter, type DeadLetters } from '@call-webhooks/core';
+import type { DeadLetterFailure } from '@call-webhooks/core/stores';
 import type { DeadLetterDetail, DeadLettersPage } from '../src/api-types.ts';
 import type { ConsoleAction } from '../src/index.ts';
 import { callBody, NOW, open, withLetter, wrote } from './support.ts';
@@ -172,37 +173,57 @@ describe('one dead letter', () => {
     });
   });
 
-  it('has every attempt: those of the log, the last one, and redrives', async () => {
-    const { deadLetters, get, log, calls } = await withLetters([letterOf('c1')]);
-    const { letters } = await deadLetters.list();
-    const { id = '' } = letters[0] ?? {};
-    const of = { outcome: 'handler-failed', key: 'c1:call:completed' } as const;
-    await wrote(log, [
-      { ...of, at: NOW - 600_000, attempt: 1, error: 'The handler failed: first' },
+  it('has every attempt and every time: of the log, of the last attempt, and of redrives', async () => {
+    const { deadLetters, get, log, calls, list } = await withLetters([
+      letterOf('c1', { tenant: 'acme', attempt: 4 }),
     ]);
-    await wrote(log, [{ ...of, at: NOW - 300_000, attempt: 2, error: 'second' }]);
+    const { id = '' } = (await deadLetters.list()).letters[0] ?? {};
+    const of = { outcome: 'handler-failed', key: 'c1:call:completed', tenant: 'acme' } as const;
+    const before = (minutes: number, attempt: number, error: string) =>
+      wrote(log, [{ ...of, at: NOW - minutes * 60_000, attempt, error }]);
+    await before(30, 9, 'of an earlier life of the event');
+    await before(20, 2, 'The handler failed: second');
+    await before(10, 3, 'third');
+    await before(0, 4, 'The handler failed: the last one, which the letter has');
+    await before(-1, 3, 'after it');
     await wrote(log, [{ ...of, key: 'c2:call:completed', attempt: 2, error: 'of another' }]);
-    await deadLetters.claim(id, { token: 't', leaseMs: 1_000 });
-    const redriven = {
-      at: new Date(NOW + 1),
-      source: 'redrive',
-      attempt: 1,
-      error: 'again',
-    } as const;
-    await deadLetters.giveBack(id, 't', redriven);
-    const { history, earlierAttempts } = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
-    expect(history.map(({ source, attempt, error }) => [source, attempt, error])).toEqual([
-      ['webhook', 1, 'first'],
-      ['webhook', 2, 'second'],
-      ['webhook', 3, 'no contact "c1"'],
-      ['redrive', 1, 'again'],
-    ]);
-    expect(earlierAttempts).toBe(0);
+    for (const [redrive, minutes] of [1, 2].entries()) {
+      await deadLetters.claim(id, { token: 't', leaseMs: 1_000 });
+      const { failedAt } = at(minutes);
+      const failed = { at: failedAt, source: 'redrive', attempt: redrive + 1, error: 'again' };
+      await deadLetters.giveBack(id, 't', failed as DeadLetterFailure);
+    }
+    const row = {
+      ...{ id, reason: 'handler-failed', tenant: 'acme', webhookId: 'w-c1', callId: 'c1' },
+      ...{ eventName: 'call:completed', key: 'c1:call:completed', source: 'redrive' },
+      ...{ error: 'again', attempt: 2, attempts: 6, signedAt: NOW - 5_000, deadLetterSince: NOW },
+      failedAt: NOW + 120_000,
+    };
+    expect((await list()).letters).toEqual([row]);
+    const { body, ...detail } = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
+    expect(detail).toEqual({
+      ...row,
+      history: [
+        { at: NOW - 1_200_000, source: 'webhook', attempt: 2, error: 'second' },
+        { at: NOW - 600_000, source: 'webhook', attempt: 3, error: 'third' },
+        { at: NOW, source: 'webhook', attempt: 4, error: 'no contact "c1"' },
+        { at: NOW + 60_000, source: 'redrive', attempt: 1, error: 'again' },
+        { at: NOW + 120_000, source: 'redrive', attempt: 2, error: 'again' },
+      ],
+      earlierAttempts: 1,
+    });
+    expect(body).toMatchObject({ masked: true, truncated: false });
     expect(await calls('text=again')).toEqual(['c1']);
-    const other = await withLetters([letterOf('c1')]);
-    const [letter] = (await other.list()).letters;
+    await deadLetters.claim(id, { token: 't', leaseMs: 1_000 });
+    const claimed = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
+    expect(claimed).toEqual({ ...detail, body, claimedUntil: expect.any(Number) });
+  });
+
+  it('says how many attempts no log has', async () => {
+    const { list, get } = await withLetters([letterOf('c1')]);
+    const [letter] = (await list()).letters;
     expect(letter).toMatchObject({ attempts: 3 });
-    expect(await other.get(`/api/dead-letters/${letter?.id ?? ''}`)).toMatchObject({
+    expect(await get(`/api/dead-letters/${letter?.id ?? ''}`)).toMatchObject({
       ...{ history: [{ attempt: 3 }], earlierAttempts: 2 },
     });
   });

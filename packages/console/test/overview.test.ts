@@ -202,6 +202,27 @@ describe('secrets', () => {
     ]);
   });
 
+  it('are replaced by what verified the last delivery of their events, also if its handler failed', async () => {
+    const secret = ['new', 'old', 'other'].map((id) => ({ id, secret: generateSecret() }));
+    const opened = open({ receiving: { secret } });
+    const marks = {
+      'ack/acme/call:completed/old': NOW - 30 * MINUTE,
+      'failed/acme/call:completed/old': NOW - 20 * MINUTE,
+      'failed/acme/call:completed/new': NOW - 15 * MINUTE,
+      // Of another event, and of another tenant.
+      'ack/acme/call:started/other': NOW - 50 * MINUTE,
+      'ack/globex/call:completed/other': NOW - 40 * MINUTE,
+    };
+    await wrote(opened.log, [], { marks });
+    expect((await overview(opened)).secrets).toEqual(
+      [
+        { id: 'new', state: 'in-use', others: [], lastAt: NOW - 15 * MINUTE },
+        { id: 'old', state: 'replaced', others: ['new'], lastAt: NOW - 20 * MINUTE },
+        { id: 'other', state: 'in-use', others: [], lastAt: NOW - 40 * MINUTE },
+      ].map((one) => ({ ...one, isConfigured: true, verified: 0, lastHour: 0 })),
+    );
+  });
+
   it('are in use for an hour after the last delivery, and quiet from then on', async () => {
     const opened = open();
     const at = NOW - 30_500; // within a minute: the hour counts from the delivery itself

@@ -83,6 +83,8 @@ describe('api/redrive', () => {
     const opened = await withLetters(['c1', 'c2', 'c3', 'c4'], { redrive: { concurrency: 1 } });
     const { crm, post, send, deadLetters, tasks, logger } = opened;
     const other = opened.other();
+    // It has run one itself, which is over.
+    await other.post('/api/redrive', { ids: ['gone'], waitMs: 20_000 });
     crm.fails = false;
     const begun = deferred();
     const running = deferred();

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import { ANSWERS, NOW } from './fixed-answers.ts';
@@ -104,6 +105,39 @@ describeInChromium('notices and dialogs', (chromium) => {
     await dialog.waitFor({ state: 'detached' });
     expect(posted()).toHaveLength(1);
   });
+
+  test.each([
+    ['Redrive', `${VIEW}&letter=l-1`, 'redrive'],
+    ['Show personal data', `${VIEW}&letter=l-1`, 'dead-letters/l-1/reveal'],
+    ['Dry run', '?view=reconcile', 'reconcile'],
+    ['Search for a person', VIEW, 'dead-letters/search'],
+  ])(
+    '"%s" is asked for once, however often it is clicked meanwhile, and again afterwards',
+    async (name, query, path) => {
+      const { page, asked } = await openFixed(chromium, query, {
+        [`api/${path}`]: refusal(409, 'already-running', 'No.'),
+      });
+      const posts = () => asked.filter((one) => one.startsWith('POST')).length;
+      let go: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      await page.route(`**/api/${path}`, async (route) => {
+        await held;
+        await route.fallback();
+      });
+      if (name.startsWith('Search'))
+        await page.getByLabel('Phone number, email address or name').fill('Ada');
+      const button = page.getByRole('button', { name, exact: true });
+      await button.dblclick();
+      await page.locator('button[aria-busy=true]', { hasText: name }).waitFor();
+      await button.click();
+      await button.press('Enter');
+      go();
+      await page.locator('[aria-busy]').waitFor({ state: 'detached' });
+      expect(posts()).toBe(1);
+      await button.click();
+      await waitFor(() => posts() === 2);
+    },
+  );
 
   test('a body is copied as it was sent, shown formatted or raw', async () => {
     const body = { ...LETTER.body, text: '{"a":"\u202e" , "n":1}' };

@@ -322,15 +322,35 @@ describeInChromium('the view Now', (chromium) => {
     ]);
   });
 
-  test('shows the times of one event, for which it asks', async () => {
-    const { page, asked } = await openFixed(chromium, '?range=day');
+  test('shows the times of one event, for which it asks at once', async () => {
+    const { page, asked, pass } = await openFixed(chromium, '?range=day', {}, { isStill: true });
     const select = page.getByLabel('Show the times of');
-    await select.selectOption('call:completed');
-    await page.getByText('Store times are not measured per event').waitFor();
-    await waitFor(() => asked.at(-1) === 'GET api/times?range=day&event=call:completed');
-    await select.selectOption('All events');
-    await page.getByText('Store times').waitFor({ state: 'detached' });
+    for (const [event, query] of [
+      ['call:completed', '&event=call:completed'],
+      ['', ''],
+    ] as const) {
+      await select.selectOption(event);
+      await pass(0);
+      await waitFor(() => asked.at(-1) === `GET api/times?range=day${query}`);
+      await page
+        .getByText('Store times are not')
+        .waitFor({ state: event ? 'visible' : 'detached' });
+    }
   });
+
+  test.each([
+    ['', '12:01 13:00'],
+    ['?range=day', 'Jan 30, 11:10 Jan 31, 13:00'],
+  ])(
+    'tells times by a clock of 24 hours, also where people have one of 12: "%s"',
+    async (query, ends) => {
+      const { page } = await openFixed(chromium, query, {}, { locale: 'en-US' });
+      await expectSeen(page, '#view > .chart .chart-ends, #view > p:has(a)', [
+        ends,
+        'App versions, marked in the charts: [2.4.1](?view=deliveries&version=2.4.1) since 12:51:00, [2.3.0](?view=deliveries&version=2.3.0) since Jan 29, 21:00.',
+      ]);
+    },
+  );
 
   test.each([
     ['hour', 60_000],
