@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { deadLetter, queuedCall, waitFor } from '@call-webhooks/contract-tests';
-import { isBusy, isMissingTable, isNestedBegin } from '../src/database.ts';
+import { isBusy, isMissingTable, isNestedBegin, isRefused, isUnwritable } from '../src/database.ts';
 import {
   createSqliteWorker,
   migrate,
@@ -316,6 +316,59 @@ eachClient(({ name, open }) => {
     expect(isNestedBegin(errorOf('BEGIN'))).toBe(false);
     remove();
   });
+});
+
+describe('an error of SQLite', () => {
+  const KINDS = { isBusy, isMissingTable, isNestedBegin, isRefused, isUnwritable };
+  const kindsOf = (error: unknown) =>
+    Object.entries(KINDS).flatMap(([kind, is]) => (is(error) ? [kind] : []));
+  // A failed BEGIN says no more than SQLITE_ERROR on some clients, and nobody asks about another statement.
+  it.each<[string, number, string, string[], string[]]>([
+    ['SQLITE_BUSY', 5, 'database is locked', ['isBusy'], ['isBusy']],
+    ['SQLITE_LOCKED', 6, 'database table is locked: jobs', ['isBusy'], ['isBusy']],
+    [
+      'SQLITE_ERROR',
+      1,
+      'no such table: jobs',
+      ['isMissingTable', 'isNestedBegin'],
+      ['isMissingTable'],
+    ],
+    [
+      'SQLITE_ERROR',
+      1,
+      'cannot start a transaction within a transaction',
+      ['isNestedBegin'],
+      ['isNestedBegin'],
+    ],
+    ['SQLITE_TOOBIG', 18, 'string or blob too big', ['isRefused'], ['isRefused']],
+    ['SQLITE_CONSTRAINT', 19, 'NOT NULL constraint failed: t.a', ['isRefused'], ['isRefused']],
+    ['SQLITE_MISMATCH', 20, 'datatype mismatch', ['isRefused'], ['isRefused']],
+    [
+      'SQLITE_READONLY',
+      8,
+      'attempt to write a readonly database',
+      ['isUnwritable'],
+      ['isUnwritable'],
+    ],
+    ['SQLITE_CANTOPEN', 14, 'unable to open database file', ['isUnwritable'], ['isUnwritable']],
+    ['SQLITE_IOERR', 10, 'disk I/O error', [], []],
+    ['SQLITE_FULL', 13, 'database or disk is full', [], []],
+  ])(
+    'is told apart, however a client says it: %s, %d, %s',
+    (code, errcode, message, byCode, byMessage) => {
+      const says = (more: object) => Object.assign(new Error(message), more);
+      const forms = [
+        ...[{ code }, { code: `${code}_EXTENDED` }],
+        ...[{ errcode }, { errcode: errcode + 7 * 256, code: 'ERR_SQLITE_ERROR' }],
+      ];
+      for (const form of forms) {
+        expect([form, kindsOf(says(form))]).toEqual([form, byCode]);
+        const wrapped = new Error('The query failed.', { cause: says(form) });
+        expect([form, kindsOf(wrapped)]).toEqual([form, byCode]);
+      }
+      expect(kindsOf(says({}))).toEqual(byMessage);
+    },
+  );
 });
 
 describe('a locked file, on other clients', () => {

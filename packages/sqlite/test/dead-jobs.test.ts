@@ -129,6 +129,46 @@ describe('dead jobs', () => {
     expect(test.runs).toEqual(['call-1 1', 'call-1 1']);
   });
 
+  it('leave nothing in a job that was handled, nor in one of the same event that comes once it is forgotten', async () => {
+    let isDown = true;
+    const worker = start(() => {
+      if (isDown) throw new Error('no');
+    });
+    await test.queue.enqueue(queuedCall('call-1'));
+    await isDead();
+    isDown = false;
+    await deadJobs().requeue('1');
+    await waitFor(async () => (await test.queue.stats()).done === 1);
+    const rows = () =>
+      test.db.prepare('SELECT * FROM call_webhooks_jobs ORDER BY id').all() as object[];
+    const some = { event: expect.any(String), due_at: expect.any(Number) };
+    const none = { token: null, abandon_reason: null, error: null, failures: null };
+    expect(rows()).toEqual([
+      {
+        id: 1,
+        state: 'done',
+        attempt: 2,
+        crashes: 0,
+        is_last_run: 1,
+        delivery: null,
+        ...some,
+        ...none,
+      },
+    ]);
+    worker.pause();
+    test.db.exec("UPDATE call_webhooks_jobs SET crashes = 2, token = 'of a commit', error = 'odd'");
+    test.ahead += 86_400_001;
+    for (const callId of ['call-1', 'call-2']) await test.queue.enqueue(queuedCall(callId));
+    const fresh = { state: 'open', attempt: 0, crashes: 0, is_last_run: 0, ...some, ...none };
+    expect(rows()).toEqual(
+      [1, 2].map((id) => ({
+        id: expect.any(Number),
+        delivery: expect.stringContaining(`call-${String(id)}`),
+        ...fresh,
+      })),
+    );
+  });
+
   it('are given up for crashes only once deadLetter was told', async () => {
     let asked = 0;
     await test.queue.enqueue(queuedCall('call-1'));
