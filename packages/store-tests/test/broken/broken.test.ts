@@ -10,6 +10,7 @@ import { failuresOf } from '../collect.ts';
 import { BROKEN_DEAD_LETTERS, openDeadLetters } from './dead-letters.ts';
 import { BROKEN_LOGS } from './logs.ts';
 import { BROKEN_QUEUES, openQueue } from './queues.ts';
+import { BROKEN_STATES } from './states.ts';
 import { BROKEN_STORES, openStore } from './stores.ts';
 import { BROKEN_TRANSACTIONS, openTransactions } from './transactions.ts';
 
@@ -45,7 +46,8 @@ function shows<Broken extends { wrong: string; promise: string; says?: string }>
   });
 }
 
-shows('the tests of stores', [...BROKEN_STORES, ...BROKEN_LOGS], (runner, broken) => {
+const BROKEN = [...BROKEN_STORES, ...BROKEN_STATES, ...BROKEN_LOGS];
+shows('the tests of stores', BROKEN, (runner, broken) => {
   storeContractTests(runner, { name: 'a store', open: () => openStore(broken?.breaks) });
 });
 
