@@ -107,6 +107,19 @@ describe('the options of BullMQ queues and workers', () => {
       );
   });
 
+  it('with keepFor need a queue whose dead jobs can be found', () => {
+    const finding = { getJob: some, getJobs: some, getFailedCount: some };
+    const create = (more: object, keepFor?: number) => () =>
+      bullmqQueue({ ...queue, ...finding, ...more } as unknown as BullmqQueueLike, { keepFor });
+    expect(create({}, 3_600_000)().keepFor).toBe(3_600_000);
+    for (const method of Object.keys(finding)) {
+      expect(create({ [method]: undefined })().keepFor).toBeUndefined();
+      expect(create({ [method]: undefined }, 3_600_000)).toThrow(
+        'Invalid queue of bullmqDeadJobs: expected a Queue of BullMQ',
+      );
+    }
+  });
+
   it('of workers, too, with the name of the function in the message', () => {
     const good = { Worker, queueName: 'calls', connection: {} };
     expect(() => createBullmqWorker({ ...good, queueName: '' })).toThrow(
