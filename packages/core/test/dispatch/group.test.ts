@@ -79,6 +79,47 @@ describe('groups of oneAtATime', () => {
     ]);
   });
 
+  it.each<[why: string, options: object, payload: object | Uint8Array, message: string]>([
+    [
+      'a schema refuses it',
+      {
+        custom: {
+          schema: {
+            '~standard': {
+              ...{ version: 1, vendor: 'test' },
+              validate: () => ({ issues: [{ message: 'no', path: ['userId'] }] }),
+            },
+          },
+          handle: () => undefined,
+        },
+      },
+      { userId: 7 },
+      'The payload does not match its schema: userId: invalid.',
+    ],
+    [
+      'it has no id',
+      {},
+      { eventName: 'call:recording-available' },
+      'The event has neither an eventId nor a callId.',
+    ],
+    ['it is no JSON', {}, bytes('{"userId":'), 'The body is not valid JSON.'],
+  ])(
+    'are not asked for of a payload that is invalid: %s',
+    async (_why, options, payload, message) => {
+      const oneAtATime = jest.fn(() => 'group');
+      const deadLetter = jest.fn<(letter: DeadLetter) => void>();
+      const { code, group, outcomes } = await claimed(payload, {
+        ...options,
+        oneAtATime,
+        deadLetter,
+      });
+      expect([code, group]).toEqual(['dead-lettered', undefined]);
+      expect(oneAtATime).not.toHaveBeenCalled();
+      expect(outcomes[0]?.error?.message).toBe(message);
+      expect(deadLetter.mock.calls).toMatchObject([[{ reason: 'invalid-payload' }]]);
+    },
+  );
+
   it('are refused where a function throws or gives no text; the payload stays out of the error', async () => {
     const functions = [
       (call: { calledName?: unknown }) => {

@@ -277,7 +277,7 @@ describe('a polling worker', () => {
     return { worker, limits };
   }
 
-  const job = (run: () => Promise<void>): PolledJob => ({ run, release: () => Promise.resolve() });
+  const job = (run: PolledJob['run']): PolledJob => ({ run, release: () => Promise.resolve() });
 
   it.each<[string, number | undefined, number]>([
     ['at its usual pace', undefined, 500],
@@ -336,6 +336,23 @@ describe('a polling worker', () => {
       await worker.close();
     },
   );
+
+  it('gives jobs 10 s to end when it closes, if it is told nothing else', async () => {
+    const signals: AbortSignal[] = [];
+    const stuck = job((signal) => {
+      signals.push(signal);
+      return new Promise<void>(() => undefined);
+    });
+    const jobs = [stuck];
+    const { worker } = setup({ take: (most) => Promise.resolve({ jobs: jobs.splice(0, most) }) });
+    await later();
+    const closed = worker.close();
+    await later(9_999);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await later(1_002);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await closed;
+  });
 
   it('reports no failure of an engine while it closes', async () => {
     const errors: unknown[] = [];
