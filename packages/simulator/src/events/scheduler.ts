@@ -124,9 +124,11 @@ export class EventScheduler {
         this.dropOrHold(event);
         return false;
       }
-      void this.#simulation.inFlight
-        .track((renew) => this.#run(event, stop, renew))
-        .then(() => slots.release());
+      void this.#simulation.inFlight.track(async (renew) => {
+        await this.#run(event, stop, renew);
+        // The next one starts before this one has ended, so that nobody finds nothing in flight in between.
+        slots.release();
+      });
       return true;
     });
   }
