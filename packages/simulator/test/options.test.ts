@@ -214,6 +214,17 @@ describe('what an option changes', () => {
     expect((await open.simulator({ port })).url).toBe(`http://127.0.0.1:${String(port)}`);
   });
 
+  test('startAt: the time of a real clock begins there as well', async () => {
+    const { clock, calls, reset } = await open.simulator({ clock: 'real' });
+    for (const again of [false, true]) {
+      if (again) reset();
+      const { dialedAt } = calls.start();
+      expect(dialedAt).toBeGreaterThanOrEqual(STARTED_AT);
+      expect(clock.now() - STARTED_AT).toBeLessThan(60_000);
+      await clock.advance('5m');
+    }
+  });
+
   test('acknowledgeWithin: a receiver that is silent for that long has failed', async () => {
     const { simulator, receiver, event } = await oneEvent(open, () => undefined, {
       ...{ acknowledgeWithin: '3s', patience: 1 },

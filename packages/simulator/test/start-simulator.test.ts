@@ -149,6 +149,28 @@ describe('a simulator', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test.each(['manual', 'real'] as const)(
+    'after close, what is called on a %s clock neither fails nor does anything',
+    async (clock) => {
+      const simulator = await open.simulator({ clock });
+      const receiver = await open.receiver();
+      simulator.rules.forwardTo(receiver.url);
+      simulator.calls.place({ durationSeconds: 3_600 });
+      await simulator.events.settled();
+      await simulator.close();
+      await simulator.close();
+      await simulator.closed;
+      const call = simulator.calls.place({ durationSeconds: 3_600 });
+      simulator.calls.end(call._id);
+      simulator.events.resend(simulator.events.list()[0]!._id);
+      expect(await simulator.clock.next()).toBe(false);
+      await simulator.clock.runUntilIdle();
+      simulator.reset();
+      await simulator.close();
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
   test('a reset brings back the chaos of the options, whatever was set since', async () => {
     const simulator = await open.simulator({ chaos: { replay: 0.25, slowBody: 0.5 } });
     const before = simulator.chaos.get();

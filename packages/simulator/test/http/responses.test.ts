@@ -79,6 +79,25 @@ describe('a refusal has its status, its code and its message', () => {
     },
   );
 
+  test('a body of more than a megabyte', async () => {
+    const body = JSON.stringify({ calledName: 'x'.repeat(2 ** 20) });
+    const { status, json } = await ask(await open.simulator(), 'POST', '/_sim/calls', body);
+    expect([status, json]).toMatchObject([413, { error: { code: 'bad-request' } }]);
+  });
+
+  test('an error that nobody expected: it is not shown', async () => {
+    const wallClock = () => {
+      throw Object.assign(new Error('a secret'), { code: 'not-found' });
+    };
+    const rateLimit = { requests: 1, every: '1s' };
+    const simulator = await open.simulator({ rateLimit, wallClock });
+    const { status, json } = await ask(simulator, 'GET', '/v1/calls');
+    expect([status, json]).toEqual([
+      500,
+      error('internal', 'The simulator failed. This is a bug.'),
+    ]);
+  });
+
   test('conflicts: a call that has ended, that is going on, or that has a recording', async () => {
     const simulator = await open.simulator();
     const { _id } = simulator.calls.start({ recorded: true });

@@ -225,6 +225,71 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
     expect(address(page)).toBe('');
   });
 
+  test('of a body: it is edited as it is, and sent as it was edited', async () => {
+    const { page, asks, button } = await openWorld();
+    await page.locator('.event-row[data-id=e10]').click();
+    await page.locator('#detail-title[data-id=e10]').waitFor();
+    await button('Edit', '#detail').click();
+    const body = page.getByRole('dialog').getByLabel('Body');
+    expect(await body.inputValue()).toBe('{\n  "eventName": "call:started"\n}');
+    await body.fill(' {"a":  1} ');
+    const resend = page.getByRole('dialog').getByRole('button', { name: 'Resend', exact: true });
+    expect(await asks(() => resend.click())).toEqual([
+      'POST /events/e10/resend {"body":"{\\"a\\":  1}"}',
+    ]);
+    await page.locator('#detail-title[data-id=e2]').waitFor();
+  });
+
+  test('of an attempt: what is copied is what was sent and received', async () => {
+    const { page, button } = await openWorld();
+    await page.locator('.event-row[data-id=e7]').click();
+    await page.locator('#detail-title[data-id=e7]').waitFor();
+    await page.locator('#detail').getByText('Attempt 1', { exact: true }).click();
+    for (const [name, nth, expected] of [
+      ['request body', 0, /^\{"eventName":"call:started","note"/],
+      ['response body', 0, /^body 1$/],
+      ['response body (truncated)', 0, /^lost$/],
+    ] as const) {
+      await button(`Copy ${name}`, '#detail').nth(nth).click();
+      await page.getByText(`${name[0]!.toUpperCase()}${name.slice(1)} copied.`).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(expected);
+    }
+  });
+
+  test('of the keyboard: each key asks for what the list of keys says', async () => {
+    const { page, asks } = await openWorld();
+    const press = (key: string, count = 1) => asks(() => page.keyboard.press(key), count);
+    expect(await press('n')).toEqual(['POST /clock/next']);
+    expect(await press('a')).toEqual(['POST /clock/advance {"by":"6m"}']);
+    expect(await press('i')).toEqual(['POST /clock/run-until-idle']);
+    await page.keyboard.press('r'); // nothing is selected
+    expect(await asks(() => page.keyboard.press('n'))).toEqual(['POST /clock/next']);
+    await page.locator('.event-row[data-id=e10]').click();
+    await page.locator('#detail-title[data-id=e10]').waitFor();
+    expect(await press('r')).toEqual(['POST /events/e10/resend']);
+    await page.locator('#detail-title[data-id=e2]').waitFor();
+    await page.keyboard.press('/');
+    expect(await page.locator(':focus').getAttribute('id')).toBe('search');
+    await page.keyboard.press('n'); // typing is no shortcut
+    await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'n');
+    await page.locator('h1').click();
+    for (const [key, id] of [
+      ['1', 'timeline'],
+      ['2', 'tab-rules'],
+      ['3', 'tab-calls'],
+      ['4', 'tab-outbox'],
+      ['5', 'tab-chaos'],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await page.locator(':focus').getAttribute('id')).toBe(id);
+      if (key > '1') await page.locator(`#${id}[aria-selected=true]`).waitFor();
+    }
+    for (const theme of ['light', 'dark', 'system']) {
+      await page.keyboard.press('t');
+      await page.getByText(`Theme: ${theme}.`, { exact: true }).waitFor();
+    }
+  });
+
   test('of a request: a shell sends the same one', async () => {
     const { page, button } = await openWorld();
     await page.locator('.event-row[data-id=e9]').click();

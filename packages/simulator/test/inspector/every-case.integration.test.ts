@@ -181,6 +181,98 @@ describeInChromium('the inspector shows each case in its own words', (chromium) 
     );
   });
 
+  test('in the colors of rows, details and attempts', async () => {
+    const { page } = await openWorld();
+    const tones = (within: string, parts: string) =>
+      page.evaluate(`[...document.querySelectorAll(${JSON.stringify(within)})].map((element) =>
+        [...element.querySelectorAll(${JSON.stringify(parts)})].map(({ dataset }) => dataset.tone).join(' '))`);
+    expect(await tones('.event-row', '.answer')).toEqual([
+      ...[
+        'good',
+        '',
+        '',
+        '',
+        'bad',
+        'bad',
+        'bad',
+        'bad',
+        'bad',
+        'bad',
+        '',
+        '',
+        'wait',
+        'good',
+        'good',
+      ],
+    ]);
+    expect(await tones('.card.rule', '.badge')).toEqual(['good', 'bad', 'bad', 'bad']);
+    const seen: unknown[] = [];
+    for (const id of ['e1', 'e2', 'e3', 'e4', 'e7', 'e10', 'e12', 'e13']) {
+      await page.locator(`.event-row[data-id=${id}]`).click();
+      await page.locator(`#detail-title[data-id=${id}]`).waitFor();
+      seen.push([
+        id,
+        ...((await tones('#detail', '.story .badge, .attempt, .answer')) as string[]),
+      ]);
+    }
+    expect(seen).toEqual([
+      ['e1', 'good good good'],
+      ['e2', 'good good good bad bad bad bad'],
+      ['e3', 'info wait wait'],
+      ['e4', 'wait'],
+      ['e7', 'wait gone gone bad bad'],
+      ['e10', 'bad bad bad'],
+      ['e12', 'muted'],
+      ['e13', 'muted'],
+    ]);
+  });
+
+  test('in tooltips', async () => {
+    const { page, tab } = await openWorld();
+    const titles = async (within: string) =>
+      (await page
+        .locator(`${within} [title]`)
+        .evaluateAll((all) =>
+          all.map((one) => (one as unknown as { title: string }).title),
+        )) as string[];
+    const at = '31 Jan 2026, 11:58:30 UTC';
+    const handled = 'The handler finished and the store recorded the event as done.';
+    expect(await titles('li:has(> [data-id=e7])')).toEqual([
+      ...['Waiting', '2 attempts', 'lost', at, handled, 'To the CRM', '31 Jan 2026, 12:04:52 UTC'],
+    ]);
+    expect(await titles('.top')).toEqual([
+      ...['Seed the seed', '31 Jan 2026, 12:00:00 UTC (manual clock)'],
+      ...['It does not move until you advance it.', '31 Jan 2026, 12:00:08 UTC'],
+      'Advance the clock to the next due time (n)',
+      'Advance the clock by six minutes, so that retries are sent (a)',
+      'Advance the clock until nothing is due (i)',
+      ...['Place a call (c)', 'Remove all rules, secrets and records', 'Light or dark (t)'],
+      'Keyboard shortcuts (?)',
+    ]);
+    expect(await titles('#filters')).toEqual([
+      'Resend all failed events that match the filters, except those that were already resent',
+      'Search by name, number, id or text in a body (/)',
+    ]);
+    await page.locator('.event-row[data-id=e7]').click();
+    await page.locator('#detail-title[data-id=e7]').waitFor();
+    expect(await titles('#detail')).toEqual([
+      ...['Send this event again (r)', 'Edit the body and send it again', 'Close (Esc)'],
+      ...['31 Jan 2026, 12:04:52 UTC', '31 Jan 2026, 12:04:52 UTC'],
+      ...['Show all events of this call', at],
+      ...['Sends the same request again', '31 Jan 2026, 11:58:32 UTC'],
+      ...['Copy curl command', 'Copy request body', 'Copy response body'],
+      'Loses the response after the receiver did its work',
+      ...['Sends the same request again', '31 Jan 2026, 11:58:31 UTC'],
+      ...['Copy curl command', 'Copy request body', 'Copy response body (truncated)'],
+    ]);
+    await tab('Calls');
+    await page.locator('#panel-calls').waitFor();
+    expect((await titles('#panel-calls li:nth-child(2)')).slice(0, 4)).toEqual([
+      ...['Show the events of this call', '31 Jan 2026, 11:59:30 UTC', '31 Jan 2026, 12:00:15 UTC'],
+      'End this call now',
+    ]);
+  });
+
   test('in the bar, the filters and the list of the rules', async () => {
     const { page } = await openWorld();
     const shown = async (element: string, parts: string) => (await texts(page, element, parts))[0];

@@ -195,6 +195,72 @@ describeInChromium('the inspector follows what changes', (chromium) => {
     await receivers.getByText('127.0.0.1:9/gone').waitFor({ state: 'detached' });
   });
 
+  test('the first steps are shown until there is an event, and a clock says that nothing is due', async () => {
+    const { page, become } = await openWorld();
+    const welcome = page.locator('#welcome');
+    await page.locator('#filters').waitFor();
+    expect(await welcome.count()).toBe(0);
+    const clock = { ...WORLD.clock, mode: 'real', nextDueAt: null } as const;
+    const counts = { ...WORLD.counts, events: { held: 0 } };
+    await become({ counts, events: [], matching: {}, clock });
+    await welcome.waitFor();
+    await page.locator('#filters').waitFor({ state: 'detached' });
+    await page
+      .locator('.clock-next')
+      .getByText('31 Jan 2026 · nothing is due', { exact: true })
+      .waitFor();
+    const primary = welcome.locator('button.primary');
+    expect(await primary.allTextContents()).toEqual(['Place a call']);
+    await become({ rules: [] });
+    await welcome.locator('li[data-done]').waitFor({ state: 'detached' });
+    expect(await primary.allTextContents()).toEqual(['Forward']);
+    await become({ counts: { ...counts, events: { held: 1 } } });
+    await welcome.waitFor({ state: 'detached' });
+  });
+
+  test('of more than a hundred calls and emails, the latest hundred are shown, the newest first', async () => {
+    const { page, tab, become } = await openWorld();
+    const [call] = WORLD.calls;
+    const [mail] = WORLD.outbox;
+    const many = Array.from({ length: 103 }, (_, at) => String(at + 1));
+    await become({
+      calls: many.map((name) => ({ ...call!, _id: `c${name}`, calledName: `Person ${name}` })),
+      outbox: many.map((name) => ({ ...mail!, _id: `m${name}`, subject: `Mail ${name}` })),
+      counts: { ...WORLD.counts, calls: 1_103, mails: 101 },
+    });
+    for (const [name, rows, older] of [
+      ['Calls', '#panel-calls .row-title', '… and 1,003 older calls'],
+      ['Outbox', '#panel-outbox h3', '… and 1 older email'],
+    ] as const) {
+      await tab(name);
+      await page.getByText(older, { exact: true }).waitFor();
+      const shown = await page.locator(rows).allTextContents();
+      const one = name === 'Calls' ? 'Person' : 'Mail';
+      expect([shown.length, shown[0], shown.at(-1)]).toEqual([100, `${one} 103`, `${one} 4`]);
+    }
+    await become({ counts: { ...WORLD.counts, calls: 100, mails: 100 } });
+    await page.getByText('older email').waitFor({ state: 'detached' });
+  });
+
+  test('the chosen event is in view, wherever in the list it is', async () => {
+    const { page } = await openWorld();
+    await page.setViewportSize({ width: 1440, height: 400 });
+    const ids = [...WORLD.events].reverse().map(({ _id }) => _id);
+    for (const [at, id] of [...ids, ...ids.slice(0, -1).reverse()].entries()) {
+      await page.keyboard.press(at < ids.length ? 'j' : 'k');
+      const row = page.locator(`.event-row[data-id=${id}][aria-current=true]`);
+      await row.waitFor();
+      const isSeen = await row.evaluate((element) => {
+        const seen = element as unknown as {
+          getBoundingClientRect(): { top: number; bottom: number };
+        };
+        const { top, bottom } = seen.getBoundingClientRect();
+        return top >= 0 && bottom <= 401;
+      });
+      expect([id, isSeen]).toEqual([id, true]);
+    }
+  });
+
   test('the sliders of the chaos follow the simulator', async () => {
     const { page, tab, become } = await openWorld();
     await tab('Chaos');

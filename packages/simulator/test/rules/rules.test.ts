@@ -96,6 +96,22 @@ describe('actions', () => {
     expect(rules.updateAction(rule._id, actionId, {})).toEqual(unsigned);
   });
 
+  test('an action that was unsigned gets a secret, and an own one starts its rotations anew', async () => {
+    const { simulator, rule, actionId } = await oneRule();
+    const { rules, secrets } = simulator;
+    rules.updateAction(rule._id, actionId, { signed: false });
+    expect(rules.updateAction(rule._id, actionId, { signed: true })).toMatchObject({
+      signed: true,
+    });
+    const generated = secrets.get(actionId);
+    expect(generated).toEqual({ current: expect.stringMatching(/^whsec_/), rotations: 0 });
+    secrets.rotate(actionId);
+    const current = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+    rules.updateAction(rule._id, actionId, { secret: current });
+    expect(secrets.get(actionId)).toEqual({ current, rotations: 0 });
+    expect(secrets.all()).toEqual([current]);
+  });
+
   test('a removed action gets nothing more: waiting events are dropped', async () => {
     const { simulator, receiver, actionPath, actionId } = await oneRule();
     simulator.calls.start();
@@ -237,7 +253,14 @@ test('the recording webhook has one URL, and a secret of its own that a new URL 
   const { _id, actions } = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/a' });
   const secret = secrets.get(actions[0]!._id);
   expect(() => rules.addAction(_id, { url: 'http://127.0.0.1:9/b' })).toThrow('has one URL');
+  const paused = rules.pause(_id);
   const moved = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/b' });
+  // Nothing else of it changes, not even that it is paused.
+  expect(moved).toEqual({ ...paused, actions: [{ ...actions[0], url: 'http://127.0.0.1:9/b' }] });
+  expect(rules.list()).toEqual([moved]);
   expect(moved).toMatchObject({ _id, actions: [{ url: 'http://127.0.0.1:9/b' }] });
   expect(secrets.get(moved.actions[0]!._id)).toEqual(secret);
+  const own = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+  expect(rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/b', secret: own })).toEqual(moved);
+  expect(secrets.all()).toEqual([own]);
 });
