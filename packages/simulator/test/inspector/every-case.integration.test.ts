@@ -229,12 +229,10 @@ describeInChromium('the inspector shows each case in its own words', (chromium) 
 
   test('in tooltips', async () => {
     const { page, tab } = await openWorld();
-    const titles = async (within: string) =>
-      (await page
+    const titles = (within: string) =>
+      page
         .locator(`${within} [title]`)
-        .evaluateAll((all) =>
-          all.map((one) => (one as unknown as { title: string }).title),
-        )) as string[];
+        .evaluateAll((all) => all.map((one) => (one as unknown as { title: string }).title));
     const at = '31 Jan 2026, 11:58:30 UTC';
     const handled = 'The handler finished and the store recorded the event as done.';
     expect(await titles('li:has(> [data-id=e7])')).toEqual([
