@@ -161,3 +161,53 @@ it('dead letters are grouped by cause: how many, since when, which events, and t
     expect.objectContaining({ text: 'the CRM is down', count: 1 }),
   ]);
 });
+
+it('groups have each its own figures, the most frequent first, then the one that failed last', async () => {
+  const letter = (id: string, error: string, times: readonly number[], eventName?: string) => ({
+    ...{ id, error, failedAt: new Date(times.at(-1)!), ...(eventName && { eventName }) },
+    history: times.map((at, index) => ({
+      ...{ at: new Date(at), source: 'redrive' as const, attempt: index + 1, error },
+    })),
+  });
+  const group = async (text: string, more: object) => ({ id: await causeId(text), text, ...more });
+  const causes = await groupByCause([
+    letter('a1', 'ENOENT', [300, 500, 900], 'call:started'),
+    letter('b1', 'EPIPE', [100, 200, 990], 'call:completed'),
+    letter('a2', 'ENOENT', [50, 60, 70], 'call:completed'),
+    letter('c1', 'ECONNRESET', [800]),
+    letter('b2', 'EPIPE', [400, 990]),
+    { ...letter('d1', 'EOF', [850], 'Ada Lovelace'), history: [] },
+    letter('a3', 'ENOENT', [600, 880], 'call:started'),
+  ]);
+  expect(causes).toEqual([
+    await group('ENOENT', {
+      ...{ count: 3, firstAt: new Date(50), lastAt: new Date(900) },
+      ...{ eventNames: ['call:completed', 'call:started'], example: { id: 'a1', error: 'ENOENT' } },
+    }),
+    await group('EPIPE', {
+      ...{ count: 2, firstAt: new Date(100), lastAt: new Date(990) },
+      // Of two that failed at the same time, the later one in the list.
+      ...{ eventNames: ['call:completed', 'unknown'], example: { id: 'b2', error: 'EPIPE' } },
+    }),
+    await group('EOF', {
+      ...{ count: 1, firstAt: new Date(850), lastAt: new Date(850) },
+      ...{ eventNames: ['[redacted]'], example: { id: 'd1', error: 'EOF' } },
+    }),
+    await group('ECONNRESET', {
+      ...{ count: 1, firstAt: new Date(800), lastAt: new Date(800) },
+      ...{ eventNames: ['unknown'], example: { id: 'c1', error: 'ECONNRESET' } },
+    }),
+  ]);
+  expect(causes.map(({ id }) => id)).toEqual(
+    causes.map(() => expect.stringMatching(/^[\da-f]{12}$/)),
+  );
+});
+
+it('only whole words of the ids of an event are left out, each of the three', () => {
+  const of = { key: 'lead', webhookId: 'hook', callId: 'own' };
+  expect(causeOf({ ...of, error: 'no lead for hook of own, mislead by hooks' })).toBe(
+    'no … for … of …, mislead by hooks',
+  );
+  // Shorter ids occur in words by chance.
+  expect(causeOf({ callId: 'it', error: 'it is gone' })).toBe('it is gone');
+});

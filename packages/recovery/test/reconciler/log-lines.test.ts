@@ -151,6 +151,20 @@ describe.each([[{}], [{ tenant: 'acme' }]])('the lines of a reconciler (%j)', (o
     ]);
   });
 
+  it.each(['handled', 'running', 'failed', 'dead-lettered'] as const)(
+    'have no doubt of a dry run once the store knows an event as %s',
+    async (state) => {
+      const down = () => ({
+        peek: async ([key = '']: readonly string[]) => [key.includes('known') ? state : undefined],
+      });
+      const { lines } = await reconciled(
+        { a: HANDLED, known: HANDLED },
+        { ...of, dryRun: true, down },
+      );
+      expect(lines[0]?.message).toBe(NOTHING_ARRIVED('1 event', DRY));
+    },
+  );
+
   it('say why a run failed, which is passed on as it is', async () => {
     const error = new Error('no route to the service');
     const { lines, errors, runs } = await reconciled(error, of);

@@ -14,15 +14,17 @@ interface Asked extends Partial<ReconcilerOptions> {
   /** What is saved of the runs before. */
   readonly saved?: object | string;
   readonly rememberFor?: number;
+  /** What is saved under other names. */
+  readonly others?: Readonly<Record<string, string>>;
   /** The outcome of the event of the one call, or an error of the service. */
   readonly outcome?: string | Error;
 }
 
 /** Starts a reconciler, and waits until its first run is over, or it has found that there is nothing to look at. */
 async function firstRun(asked: Asked = {}) {
-  const { saved, rememberFor = 7 * DAY, outcome = 'duplicate', ...options } = asked;
+  const { saved, rememberFor = 7 * DAY, outcome = 'duplicate', others, ...options } = asked;
   const clock = fastClock(NOW);
-  const cursors = new Map<string, string>();
+  const cursors = new Map<string, string>(Object.entries(others ?? {}));
   const name = `${options.tenant === undefined ? '' : `tenant:${options.tenant}:`}${options.name ?? 'reconcile'}${options.dryRun ? '/dry-run' : ''}/schedule`;
   if (saved !== undefined)
     cursors.set(name, typeof saved === 'string' ? saved : JSON.stringify(saved));
@@ -36,7 +38,9 @@ async function firstRun(asked: Asked = {}) {
   };
   const reconciler = startReconciler({
     client: { baseUrl: 'http://service', calls: { list, recording: list } } as never,
-    receiver: { deliver: async () => ({ outcome, attempt: 2 }) } as never,
+    receiver: {
+      deliver: async () => ({ outcome, attempt: outcome === 'queued' ? 1 : 2 }),
+    } as never,
     ...{ clock, logger: collectingLogger(), ...options },
     store: {
       ...{ ...memory, rememberFor },
@@ -55,7 +59,7 @@ async function firstRun(asked: Asked = {}) {
   await over.promise;
   await reconciler.close();
   const kept = JSON.parse(cursors.get(name) ?? 'null') as unknown;
-  return { windows, kept, endedAt: clock.now(), pending: clock.pending() };
+  return { windows, kept, cursors, endedAt: clock.now(), pending: clock.pending() };
 }
 
 const until = ago(10 * MINUTE);
@@ -202,5 +206,52 @@ describe('what a run leaves for the next one', () => {
     const run = await firstRun(asked);
     expect(run.kept).toEqual(kept);
     expect([run.endedAt, run.pending]).toEqual([NOW, 0]);
+  });
+});
+
+describe('what a run leaves for status', () => {
+  const saved = { from: ago(DAY), doneUntil: ago(9 * HOUR), ranAt: ago(HOUR) };
+  const report = (name: string, at: number, missed: object = { x: 1 }) => ({
+    ...{ name, at, since: at - HOUR, until: at - MINUTE, dryRun: true, missed },
+  });
+  const own = (more: object = {}) => ({
+    ...{ name: 'reconcile', at: NOW, since: ago(9 * HOUR), until, dryRun: false },
+    ...{ missed: { 'call:completed': 1 }, ...more },
+  });
+  const reportsOf = async (asked: Asked, name = 'call-webhooks.reconciled') => {
+    const { cursors } = await firstRun({ saved, outcome: 'queued', ...asked });
+    const text = cursors.get(name);
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  };
+
+  it('is how many events it missed, in its window, under its name and its tenant', async () => {
+    expect(await reportsOf({})).toEqual([own()]);
+    expect(await reportsOf({ outcome: 'duplicate' })).toEqual([own({ missed: {} })]);
+    expect(await reportsOf({ dryRun: true })).toEqual([own({ dryRun: true })]);
+    const acme = { tenant: 'acme', name: 'nightly' };
+    expect(await reportsOf(acme)).toBeUndefined();
+    expect(await reportsOf(acme, 'tenant:acme:call-webhooks.reconciled')).toEqual([
+      own({ name: 'nightly' }),
+    ]);
+    expect(await reportsOf({ outcome: new Error('no route') })).toBeUndefined();
+  });
+
+  it('takes the place of its last report, and leaves those of the others', async () => {
+    const before = [report('b', ago(5)), report('reconcile', ago(4)), report('a', ago(9))];
+    const others = { 'call-webhooks.reconciled': JSON.stringify(before) };
+    expect(await reportsOf({ others })).toEqual([
+      ...[report('a', ago(9)), report('b', ago(5)), own()],
+    ]);
+  });
+
+  it('is one of 20 reports, the newest ones', async () => {
+    const before = Array.from({ length: 20 }, (_, at) => report(`r${String(at)}`, ago(at + 1)));
+    const others = { 'call-webhooks.reconciled': JSON.stringify(before) };
+    expect(await reportsOf({ others })).toEqual([...before.slice(0, 19).reverse(), own()]);
+  });
+
+  it('begins anew if what was saved cannot be read', async () => {
+    for (const text of ['no JSON', '{}', 'null', '[{"name":"r"},null]'])
+      expect(await reportsOf({ others: { 'call-webhooks.reconciled': text } })).toEqual([own()]);
   });
 });

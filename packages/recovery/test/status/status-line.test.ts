@@ -49,6 +49,83 @@ describe('the line of a status that needs attention', () => {
   });
 });
 
+describe('the line of a status names each kind in its own words', () => {
+  const [one, two] = [{ eventName: 'call:started' }, { eventName: 'lead', tenant: 'acme' }];
+
+  it.each([
+    [
+      'failing',
+      'is failing',
+      'are failing',
+      'deliveries are failing',
+      'deliveries of acme are failing',
+    ],
+    [
+      ...['silent', 'has stopped arriving', 'have stopped arriving'],
+      ...['nothing is arriving', 'nothing of acme is arriving'],
+    ],
+    [
+      ...['rejected', 'cannot be verified', 'cannot be verified'],
+      ...['deliveries cannot be verified', 'deliveries of acme cannot be verified'],
+    ],
+    [
+      ...['stuck', 'is waiting in the queue', 'are waiting in the queue'],
+      ...['deliveries are waiting in the queue', 'deliveries of acme are waiting in the queue'],
+    ],
+    ['slow', 'is slow', 'are slow', 'deliveries are slow', 'deliveries of acme are slow'],
+  ] as [Attention['kind'], string, string, string, string][])(
+    '%s',
+    (kind, ofOne, ofMany, ofAll, ofTenant) => {
+      const of = (more: Partial<Attention>) => item({ kind, ...more });
+      const [first, second] = [of(one), of(two)];
+      expect(line([first])).toBe(`1 thing needs attention: \`call:started\` ${ofOne}.`);
+      expect(line([first, second])).toBe(
+        `2 things need attention: \`call:started\` and \`lead\` of acme ${ofMany}.`,
+      );
+      expect(line([of({})])).toBe(`1 thing needs attention: ${ofAll}.`);
+      expect(line([of({ tenant: 'acme' }), first])).toBe(
+        `2 things need attention: \`call:started\` ${ofOne}; ${ofTenant}.`,
+      );
+    },
+  );
+
+  it('also what is missing, what has ended, and a store that does not answer', () => {
+    const missed = (more: object) => item({ kind: 'missed', ...more });
+    expect(line([missed(one)])).toBe(
+      '1 thing needs attention: events of `call:started` are missing.',
+    );
+    expect(line([missed(one), missed(two), missed({ tenant: 'acme' })])).toBe(
+      '3 things need attention: events of `call:started` and `lead` of acme are missing; events of acme are missing.',
+    );
+    const ended = item({ kind: 'rejected', tenant: 'acme', until: NOW - 1 });
+    expect(line([ended, { ...ended, tenant: undefined }])).toBe(
+      '2 things need attention: deliveries of acme could not be verified for a while; deliveries could not be verified for a while.',
+    );
+    expect(line([item({ kind: 'store', urgent: true }), item({ kind: 'store', fix: 'F' })])).toBe(
+      '2 things need attention: the store does not answer; the outcome log cannot be read.',
+    );
+  });
+
+  it('what is too new to be judged comes first without attention, and last with it', () => {
+    const undecided = [
+      { since: NOW, count: 1, text: 'First doubt.' },
+      { since: NOW, count: 1, text: 'Second doubt.' },
+    ];
+    const status = {
+      ...{ at: NOW, attention: [], events: [], notes: [], timeZone: 'UTC' },
+      undecided,
+    };
+    const none = 'No verified delivery has arrived in the last 30 days.';
+    expect(statusLine(status)).toBe(`First doubt. Second doubt. ${none}`);
+    expect(statusLine({ ...status, unknown: 'No log.' })).toBe(
+      'First doubt. Second doubt. Unknown: No log.',
+    );
+    expect(statusLine({ ...status, attention: [item(one)] })).toBe(
+      '1 thing needs attention: `call:started` is slow. First doubt. Second doubt.',
+    );
+  });
+});
+
 describe('the line of a status in which nothing needs attention', () => {
   const MINUTE = HOUR / 60;
   const lineOf = (events: Status['events']) =>

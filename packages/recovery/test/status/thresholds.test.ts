@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { counterName, durationBucket } from '@call-webhooks/core/stores';
-import { COMPLETED, DAY, HOUR, MINUTE, RECORDING } from './service-model.ts';
+import { COMPLETED, DAY, HOUR, MINUTE, RECORDING, STARTED } from './service-model.ts';
 import { ack, minutesAgo, NOW, periodsAgo, rowAt, statusOf, type Written } from './written-log.ts';
 
 // One below each threshold, at it, and one above: what is told, as its kind and how many.
@@ -26,7 +26,7 @@ const NONE: readonly string[] = [];
 type Case = readonly [value: number, told: readonly string[]];
 
 /** Twelve periods of both events, and then calls without the recording, which is waited for an hour. */
-const recordings = (periods: number, missing: number) =>
+const recordings = (periods: number, missing: number, missingIn = 16) =>
   periodsAgo({
     ...Object.fromEntries(
       Array.from({ length: periods }, (_, index) => [
@@ -34,8 +34,24 @@ const recordings = (periods: number, missing: number) =>
         { ...arrivals(COMPLETED, 1), ...arrivals(RECORDING, 1) },
       ]),
     ),
-    16: arrivals(COMPLETED, missing),
+    [missingIn]: arrivals(COMPLETED, missing),
   });
+
+/** So many periods of calls that end at once, and then three that do not. */
+const ended = (periods: number, missingIn: number): Written => ({
+  counts: {
+    arrivals: periodsAgo({
+      ...Object.fromEntries(
+        Array.from({ length: periods }, (_, index) => [
+          30 + index,
+          { ...arrivals(STARTED, 1), ...arrivals(COMPLETED, 1) },
+        ]),
+      ),
+      [missingIn]: arrivals(STARTED, 3),
+    }),
+  },
+  marks: { [ack(STARTED)]: NOW - MINUTE, [ack(COMPLETED)]: NOW - ms(295) },
+});
 
 const THRESHOLDS: [what: string, world: (value: number) => Written, cases: readonly Case[]][] = [
   [
@@ -248,6 +264,35 @@ const THRESHOLDS: [what: string, world: (value: number) => Written, cases: reado
     [
       [9, NONE],
       [10, ['urgent silent 5']],
+    ],
+  ],
+  [
+    'a recording is due an hour after the call has ended, of calls from an hour after the last one',
+    (value) => ({
+      counts: { arrivals: recordings(30, 3, value) },
+      marks: { [ack(COMPLETED)]: NOW - MINUTE, [ack(RECORDING)]: NOW - ms(295) },
+    }),
+    [
+      [24, NONE],
+      [23, ['urgent silent 3']],
+      [7, ['urgent silent 3']],
+      [6, NONE],
+    ],
+  ],
+  [
+    'a call is waited for 4 hours while the history has less than 50 periods',
+    (value) => ended(49, value),
+    [
+      [25, ['urgent silent 3']],
+      [24, NONE],
+    ],
+  ],
+  [
+    'a call is waited for half an hour if none took longer in a history of 50 periods',
+    (value) => ended(50, value),
+    [
+      [4, ['urgent silent 3']],
+      [3, NONE],
     ],
   ],
   [

@@ -1,0 +1,205 @@
+import { describe, expect, it } from '@jest/globals';
+import { counterName } from '@call-webhooks/core/stores';
+import { COMPLETED, DAY, HOUR, MINUTE, RECORDING, STARTED } from './service-model.ts';
+import { ack, minutesAgo, NOW, periodsAgo, statusOf, type Written } from './written-log.ts';
+
+const WEEK = 7 * 144;
+const ago = (minutes: number) => NOW - minutes * MINUTE;
+
+describe('a quiet time that has ended', () => {
+  /** Something arrived these periods ago, and in the week before many calls in the time between. */
+  const world = (
+    { from = 40, until = 20, usual = { [WEEK + 30]: 25 }, tenant = '' } = {},
+    more: Partial<Written> = {},
+  ): Written => ({
+    counts: {
+      arrivals: periodsAgo({
+        ...Object.fromEntries(
+          Object.entries(usual).map(([at, count]) => [
+            at,
+            { [counterName(COMPLETED, tenant)]: count, [counterName(STARTED, tenant)]: count - 1 },
+          ]),
+        ),
+        [from]: { [counterName(COMPLETED, tenant)]: 1 },
+        [until]: { [counterName(COMPLETED, tenant)]: 1 },
+      }),
+    },
+    ...more,
+  });
+  const text = (of: string, flag: string) =>
+    `Nothing${of} arrived from about 07:30 UTC to 10:40 UTC. In the same hours of last week, 25 calls arrived. On a holiday this is normal. If calls were made in that time, run \`call-webhooks reconcile --since 2026-11-02T03:00Z${flag} --to URL\` with the URL of your receiver.`;
+  const notesOf = async (written: Written) => (await statusOf(written)).notes;
+
+  it('is a note with both times, the usual calls, and what to run', async () => {
+    expect(await notesOf(world())).toEqual([{ text: text('', '') }]);
+    expect(await notesOf(world({ tenant: 'acme' }))).toEqual([
+      { tenant: 'acme', text: text(' of acme', ' --tenant acme') },
+    ]);
+    expect(await notesOf(world({ tenant: '*' }))).toEqual([]);
+  });
+
+  it.each<[what: string, world: Parameters<typeof world>[0], notes: number]>([
+    ['of two hours', { until: 27 }, 1],
+    ['of less than two hours', { until: 28 }, 0],
+    ['of hours that usually have 20 calls', { usual: { [WEEK + 30]: 20 } }, 1],
+    ['of hours that usually have 19 calls', { usual: { [WEEK + 30]: 19 } }, 0],
+    [
+      'of hours that have 20 calls in two periods',
+      { usual: { [WEEK + 39]: 9, [WEEK + 21]: 11 } },
+      1,
+    ],
+    ['before which there were calls', { usual: { [WEEK + 40]: 25 } }, 0],
+    ['after which there were calls', { usual: { [WEEK + 20]: 25 } }, 0],
+  ])('%s is told or not', async (_what, given, notes) => {
+    expect(await notesOf(world(given))).toHaveLength(notes);
+  });
+
+  it('says so if the log no longer has all of these hours of the week before', async () => {
+    const later = async (hours: number) => {
+      const [note] = await notesOf(world({}, { later: hours * HOUR, rememberFor: 3 * DAY }));
+      return /last week, (.*) arrived\. On/.exec(note?.text ?? '')?.[1];
+    };
+    // They began 7 days and 6 hours and 40 minutes ago, and the log has 8 days.
+    expect(await later(17)).toBe('25 calls');
+    expect(await later(18)).toBe('at least 25 calls');
+    expect(await later(20)).toBeUndefined();
+  });
+
+  it.each([
+    ['all of it', [390, 200], [], 0],
+    ['all but its first millisecond', [390 - 1 / MINUTE, 200], [], 1],
+    ['all but its last millisecond', [390, 200 + 1 / MINUTE], [], 1],
+    ['all of it for another tenant', [390, 200], ['acme'], 1],
+  ] as const)(
+    'is told unless a run has covered it: %s',
+    async (_what, [since, until], of, notes) => {
+      const spans = { [COMPLETED]: [{ since: ago(since), until: ago(until) }] };
+      const name = of.length > 0 ? 'tenant:acme:call-webhooks.covered' : 'call-webhooks.covered';
+      const cursors = { [name]: JSON.stringify(spans) };
+      const marks = { [ack(COMPLETED, 'acme')]: NOW };
+      const found = await notesOf(world({}, { cursors, marks }));
+      expect(found).toHaveLength(notes);
+    },
+  );
+});
+
+it('deliveries without a handler are notes, with their number and their event', async () => {
+  const ignored = (eventName: string) => counterName('outcome', 'webhook', 'ignored', eventName);
+  const { notes, attention } = await statusOf({
+    counts: {
+      minutes: minutesAgo({
+        [26 * 60 + 1]: { [ignored(STARTED)]: 9 },
+        [26 * 60]: { [ignored(STARTED)]: 1, [ignored('')]: 1_000 },
+        5: { [ignored('')]: 234, [ignored(COMPLETED)]: 2 },
+      }),
+    },
+  });
+  expect(attention).toEqual([]);
+  expect(new Set(notes.map(({ text }) => text))).toEqual(
+    new Set([
+      '1 delivery of `call:started` was acknowledged in the last 26 hours without a handler.',
+      '1,234 deliveries of a custom payload were acknowledged in the last 26 hours without a handler.',
+      '2 deliveries of `call:completed` were acknowledged in the last 26 hours without a handler.',
+    ]),
+  );
+});
+
+describe('the state of an event', () => {
+  const stateOf = async (written: Written, eventName: string = COMPLETED) => {
+    const { events } = await statusOf(written);
+    const [event] = events.filter((one) => one.eventName === eventName);
+    return [event?.state, event?.why];
+  };
+  const SHORT =
+    'The log is too short to say whether its silence is normal. It has to cover a week, or the event has to arrive in ten periods of ten minutes beside other events of the same calls.';
+  /** So many periods with both events, and then calls without the end that they should have by now. */
+  const early = (periods: number, missing: number): Written => ({
+    counts: {
+      arrivals: periodsAgo({
+        ...Object.fromEntries(
+          Array.from({ length: periods }, (_, index) => [
+            30 + index,
+            { [counterName(STARTED, '')]: 1, [counterName(COMPLETED, '')]: 1 },
+          ]),
+        ),
+        5: { [counterName(STARTED, '')]: missing },
+      }),
+    },
+    marks: { [ack(STARTED)]: ago(45), [ack(COMPLETED)]: ago(295) },
+  });
+  const since = (calls: string) =>
+    `Since it arrived last, at 09:05 UTC, \`call:started\` has arrived for ${calls} that may lack it.`;
+
+  it.each<[what: string, written: Written, state: string, why: string | undefined]>([
+    ['that arrived 2 hours ago', { marks: { [ack(COMPLETED)]: ago(120) } }, 'arrives', undefined],
+    ['that arrived earlier', { marks: { [ack(COMPLETED)]: ago(120) - 1 } }, 'unknown', SHORT],
+    [
+      'that arrived earlier, in a log of a week',
+      {
+        marks: { [ack(COMPLETED)]: ago(120) - 1 },
+        counts: { arrivals: periodsAgo({ [WEEK]: { [counterName(COMPLETED, '')]: 1 } }) },
+      },
+      ...(['quiet', undefined] as const),
+    ],
+    [
+      'that arrived earlier, in a log of almost a week',
+      {
+        marks: { [ack(COMPLETED)]: ago(120) - 1 },
+        counts: { arrivals: periodsAgo({ [WEEK - 1]: { [counterName(COMPLETED, '')]: 1 } }) },
+      },
+      ...(['unknown', SHORT] as const),
+    ],
+    [
+      'that arrived earlier, and is not expected',
+      { marks: { [ack(COMPLETED)]: ago(121) }, asked: { expect: [STARTED] } },
+      ...(['quiet', undefined] as const),
+    ],
+    [
+      'that has just begun to arrive, so that nobody knows what is normal',
+      early(9, 1),
+      'unknown',
+      `${since('1 call')} It has arrived in 9 of the 50 ten-minute periods that are needed to tell how long is normal, and until then a silence of it is not judged.`,
+    ],
+    [
+      'that has arrived a while, so that only a long silence is judged',
+      early(49, 2),
+      'unknown',
+      `${since('2 calls')} It has arrived in 49 of the 50 ten-minute periods that are needed to tell how long is normal. Until then, its absence is reported only for calls that are older than 4 hours.`,
+    ],
+    ['that has arrived for long', early(50, 2), 'quiet', undefined],
+  ])('%s', async (_what, written, state, why) => {
+    expect(await stateOf(written)).toEqual([state, why]);
+  });
+
+  it('that never arrived and is expected is unknown, once for all tenants', async () => {
+    const { events } = await statusOf({
+      marks: { [ack(COMPLETED, 'acme')]: NOW, [ack(COMPLETED, 'globex')]: NOW },
+      asked: { expect: [COMPLETED, RECORDING] },
+    });
+    expect(
+      events.map(({ tenant, eventName, state, why }) => [tenant, eventName, state, why]),
+    ).toEqual([
+      [undefined, RECORDING, 'unknown', 'No delivery of it has arrived in the last 30 days.'],
+      ['acme', COMPLETED, 'arrives', undefined],
+      ['globex', COMPLETED, 'arrives', undefined],
+    ]);
+  });
+
+  it('has the times of all its secrets: when it arrived, and when it was acknowledged', async () => {
+    const mark = (result: string, secret: string) => counterName(result, '', COMPLETED, secret);
+    const { events } = await statusOf({
+      marks: {
+        [mark('ack', 'new')]: ago(30),
+        [mark('ack', 'old')]: ago(90),
+        [mark('failed', 'new')]: ago(5),
+        [mark('failed', 'old')]: ago(60),
+      },
+    });
+    expect(events).toEqual([
+      {
+        ...{ eventName: COMPLETED, state: 'arrives' },
+        ...{ arrivedAt: ago(5), acknowledgedAt: ago(30) },
+      },
+    ]);
+  });
+});
