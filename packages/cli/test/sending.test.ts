@@ -90,10 +90,29 @@ describe('sending deliveries', () => {
           env,
         },
       );
-      expect(records()).toMatchObject([
-        { request: { url: target.url }, response: { status: 200 }, effect: 'acknowledged' },
-      ]);
+      const [record] = records();
+      expect(record).toEqual({
+        request: {
+          url: target.url,
+          headers: {
+            'Content-Type': 'application/json',
+            'X-Service-Webhook-Id': target.received[0]?.headers['x-service-webhook-id'],
+            'X-Service-Timestamp': target.received[0]?.headers['x-service-timestamp'],
+            'X-Service-Signature': target.received[0]?.headers['x-service-signature'],
+          },
+        },
+        response: {
+          ...{ kind: 'status', status: 200, headers: expect.any(Object), ms: expect.any(Number) },
+          body: 'thank \u001b[31myou',
+        },
+        effect: 'acknowledged',
+      });
       expect(stdout).not.toContain(SECRET);
+      // What is given replaces what is sent by default, but not the signature.
+      const own = ['-H', 'Content-Type: text/x', '-H', 'X-Service-Timestamp: 1', '-H', 'X-A: b'];
+      await run(['send', 'call:started', '--to', target.url, ...own], { env });
+      expect(target.received[1]?.headers).toMatchObject({ 'content-type': 'text/x', 'x-a': 'b' });
+      expect(isSigned(target.received[1]!)).toBe(true);
     });
 
     test('signs with the first line of a secret file', async () => {
@@ -116,13 +135,20 @@ describe('sending deliveries', () => {
       const raw = await run(['send', 'x', '--to', target.url, '--curl', '--data', "it's\n@here"], {
         env,
       });
+      // How curl names a file.
+      const named = await run(
+        ['send', 'x', '--to', target.url, '--curl', '-H', 'Content-Type: a/b', '--data', '-'],
+        { env, stdin: '@here' },
+      );
       const path = file("bo'dy", Buffer.from([0xff, 0x00]));
       const binary = await run(['send', 'x', '--to', target.url, '--curl', '--data', `@${path}`], {
         env,
       });
-      for (const command of [stdout, raw.stdout, binary.stdout])
+      for (const command of [stdout, raw.stdout, named.stdout, binary.stdout])
         await promisify(execFile)('sh', ['-c', command]);
-      expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true]);
+      expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true, true]);
+      expect(String(target.received[2]?.body)).toBe('@here');
+      expect(target.received[2]?.headers['content-type']).toBe('a/b');
       expect(JSON.parse(String(target.received[0]?.body))).toMatchObject({ note: name });
       expect(String(target.received[1]?.body)).toBe("it's\n@here");
     });
