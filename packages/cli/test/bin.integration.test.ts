@@ -5,7 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { startSimulator } from '@call-webhooks/simulator';
+import { fill, setup } from './support/dead-letters.ts';
 import { program } from './support/program.ts';
 import { receiver } from './support/receiver.ts';
 
@@ -27,6 +29,7 @@ describe('the program as a process', () => {
   test.each([
     ['SIGINT', 130, ['simulate', '--port', '0', '--json']],
     ['SIGTERM', 143, ['listen', '--port', '0', '--json']],
+    ['SIGHUP', 129, ['listen', '--port', '0', '--json']],
   ] as const)(
     '%s ends with %d: %j',
     async (signal, code, argv) => {
@@ -38,6 +41,26 @@ describe('the program as a process', () => {
     },
     120_000,
   );
+
+  test('a second signal does not wait for what is in progress, and says what that means', async () => {
+    const made = await setup();
+    await fill(made, 1);
+    const silent = await receiver(() => undefined);
+    const redrive = ['dead-letters', 'redrive', '--all', '--to', silent.url, '--timeout', '5m'];
+    const child = program(redrive, made.env);
+    const exit = once(child, 'exit');
+    let stderr = '';
+    child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()));
+    await waitFor(() => silent.received.length === 1);
+    child.kill('SIGINT');
+    await waitFor(() => stderr.includes('Press Ctrl-C again to stop at once.'));
+    expect(child.exitCode).toBeNull();
+    child.kill('SIGINT');
+    expect(await exit).toEqual([130, null]);
+    expect(stderr).toContain('no dead letter is lost. To see the result, run the command again in');
+    expect(await made.deadLetters.count()).toBe(1);
+    await silent.close();
+  }, 120_000);
 
   test('a closed pipe is not an error', async () => {
     const child = program(['listen', '--port', '0', '--json', '--no-verify']);
