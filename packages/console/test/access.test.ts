@@ -83,40 +83,46 @@ describe('authorize', () => {
     expect(without).not.toContain('<a ');
   });
 
-  it('can ask for credentials', async () => {
-    const password = 'correct horse battery';
-    const { ask } = open({ authorize: basicAuth({ ada: password, bob: 'another long password' }) });
-    const status = async (given?: string) => {
-      const authorization = `Basic ${Buffer.from(given ?? '').toString('base64')}`;
+  it.each([
+    ['correct horse battery', 'another long password'],
+    ['sixteen letters!', 'sixteen letters?'],
+    // Only the first colon ends the name.
+    ['correct:horse:battery:', 'correct:horse:battery'],
+    ['пароль из слов ✓', 'пароль из слов ✗'],
+  ])('can ask for credentials: %s', async (password, other) => {
+    const { ask } = open({ authorize: basicAuth({ ada: password, bob: other }) });
+    const status = async (given?: string, scheme = 'Basic') => {
+      const authorization = `${scheme} ${Buffer.from(given ?? '').toString('base64')}`;
       const response = await ask(
         '/api/session',
         given === undefined ? {} : { headers: { authorization } },
       );
-      if (response.status === 401)
-        expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
-      return response.status;
+      if (response.status !== 401) return ((await response.json()) as Session).name;
+      expect(response.headers.get('www-authenticate')).toBe(
+        'Basic realm="call webhooks", charset="UTF-8"',
+      );
+      return 401;
     };
     expect(await status()).toBe(401);
-    expect(await status(`ada:${password}`)).toBe(200);
+    expect(await status(`ada:${password}`)).toBe('ada');
+    expect(await status(`bob:${other}`, 'bASIC')).toBe('bob');
+    expect(await status(`ada:${password}`, 'Bearer')).toBe(401);
     for (const wrong of [
-      '',
-      'ada',
-      'ada:',
-      `bob:${password}`,
-      `eve:${password}`,
-      `ada:${password}x`,
+      ...['', 'ada', 'ada:', ':', `:${password}`, `bob:${password}`, `eve:${password}`],
+      ...[`ada:${password}x`, `Ada:${password}`, `ada:${password.slice(0, -1)}`, 'toString:'],
     ])
-      expect(await status(wrong)).toBe(401);
+      expect([wrong, await status(wrong)]).toEqual([wrong, 401]);
     const page = await ask('', { headers: { accept: 'text/html' } });
     expect(page.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
   });
 
   it('refuses names and passwords that nobody could sign in with', () => {
-    const password = 'correct horse battery';
+    const password = 'sixteen letters!';
     expect(() => basicAuth({})).toThrow(WebhookError);
     expect(() => basicAuth({})).toThrow(/expected at least one name with its password/);
     expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot contain a colon/);
-    expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
+    for (const short of [undefined, '', password.slice(1)])
+      expect(() => basicAuth({ bob: password, ada: short })).toThrow(/16 characters/);
   });
 
   it('needs no password during next build, and lets nobody in without one', async () => {

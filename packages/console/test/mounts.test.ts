@@ -104,6 +104,24 @@ it.each(apps.filter(([name]) => ['Express', 'Fastify', 'node:http'].includes(nam
   },
 );
 
+it.each(apps.filter(([name]) => ['node:http', 'fetch, as Next and Hono call it'].includes(name)))(
+  '%s: only below its own path is there a console',
+  async (_name, start) => {
+    const origin = await start();
+    for (const path of ['', '/', '/ops', '/ops/', '/ops/webhooks2', '/ops/webhooksx/api/session'])
+      for (const [user, code] of [
+        ['ada', 'unknown-path'],
+        ['eve', 'unauthorized'],
+      ] as const) {
+        const response = await fetch(`${origin}${path}`, { headers: { 'x-user': user } });
+        expect([path, response.status, await response.json()]).toEqual([
+          ...[path, user === 'ada' ? 400 : 403],
+          { error: { code, message: expect.any(String) } },
+        ]);
+      }
+  },
+);
+
 it('answers HTTP/2 and injected requests', async () => {
   const { console } = make({ path: '/ops/webhooks' });
   const server = createHttp2Server((request, response) => {
