@@ -32,15 +32,21 @@ describe('every answer', () => {
     ...['session', 'overview', 'deliveries', 'tasks', 'calls/c1', 'dead-letters', 'times'].map(
       (path) => [path, `/api/${path}`, 200, { ...NEVER, ...JSON_TYPE }] as const,
     ),
-  ] as const)('has exactly these headers: %s', async (_what, path, status, headers) => {
-    const { ask } = await withLetter();
-    const script = /app-\w+\.js/.exec(await (await ask('')).text())?.[0] ?? '';
-    const response = await ask(path === 'app.js' ? `/assets/${script}` : path);
-    expect([response.status, Object.fromEntries(response.headers)]).toEqual([
-      status,
-      { ...ALWAYS, ...headers },
-    ]);
-  });
+  ] as const)(
+    'has exactly these headers, and none else to HEAD: %s',
+    async (_what, path, status, headers) => {
+      const { ask } = await withLetter();
+      const script = /app-\w+\.js/.exec(await (await ask('')).text())?.[0] ?? '';
+      for (const method of ['GET', 'HEAD']) {
+        const response = await ask(path === 'app.js' ? `/assets/${script}` : path, { method });
+        expect([method, response.status, Object.fromEntries(response.headers)]).toEqual([
+          ...[method, status],
+          { ...ALWAYS, ...headers },
+        ]);
+        expect((await response.text()) === '').toBe(method === 'HEAD');
+      }
+    },
+  );
 
   it.each([
     ['GET', '/', 'text/html,*/*', 'text/html; charset=utf-8'],

@@ -82,6 +82,50 @@ describe('the state of a task, as a store has it', () => {
   });
 });
 
+describe('a console that was closed', () => {
+  it.each([
+    ['redrive', { all: true }],
+    ['remove', { all: true }],
+    ['erase', { about: 'Ada Lovelace' }],
+    ['reconcile', { dryRun: true, since: NOW - 60_000, until: NOW }],
+  ])('begins no %s, tells of none, and still shows what there is', async (path, body) => {
+    const actions: unknown[] = [];
+    let time = NOW - 24 * 3_600_000;
+    const kept = memoryStore({ now: () => time });
+    time = NOW;
+    const {
+      console: closed,
+      send,
+      get,
+      store,
+      deliver,
+      deadLetters,
+    } = open({
+      receiving: { on: failing, maxAttempts: 1, store: kept },
+      reconcile: { client: serviceOf([]) },
+      onAction: (action) => actions.push(action),
+    });
+    await deliver(callBody('c1'));
+    await Promise.all([closed.close(), closed.close()]);
+    await closed.close();
+    const refused = await send(`/api/${path}`, body);
+    expect([refused.status, await refused.json()]).toEqual([
+      409,
+      {
+        error: { code: 'already-running', message: 'The console is shutting down. Try again.' },
+      },
+    ]);
+    expect(actions).toEqual([]);
+    expect(await get('/api/tasks')).toEqual({
+      ...{ shared: true, redrive: null, removal: null, erasure: null, reconcile: null, waiting: 1 },
+    });
+    expect(await deadLetters.count()).toBe(1);
+    // The lock is free for the process that comes after it.
+    const tasks = ['redrive', 'removal', 'erasure', 'reconcile'].map((name) => `console/${name}`);
+    expect(await store.peek?.(tasks)).toEqual(tasks.map(() => undefined));
+  });
+});
+
 /** A service that has these calls, each a minute after the one before. */
 function serviceOf(calls: readonly string[]) {
   const results = calls.map((_id, at): CallRecord => ({
