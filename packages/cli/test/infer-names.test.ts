@@ -101,6 +101,16 @@ describe('the reasons', () => {
       ],
       { placedBy: 'a' },
     ],
+    [
+      'what names the user of one call, and not that of another, is not the user',
+      [
+        { ...base, h: 'x1' },
+        { ...base, callId: 'c2', a: 'u2', h: 'u2' },
+        { eventName: 'call:recording-available', callId: 'c1', userId: base.a },
+        { eventName: 'call:recording-available', callId: 'c2', userId: 'u2' },
+      ],
+      { placedBy: 'a' },
+    ],
     ['a status is no user and no name', [{ ...base, h: 'no answer', i: 'ANSWERED' }], {}],
     ['what is not in every event is not the user', [base, { ...base, callId: 'c2', h: 'x1' }], {}],
     [
@@ -144,6 +154,28 @@ describe('the reasons', () => {
       [{ ...base, g: base.f }],
       { dialedAt: ['f', 'g'], endedAt: ['f', 'g'] },
     ],
+    [
+      'dates whose order differs between calls have none',
+      [base, { ...base, callId: 'c2', f: base.g, g: base.f }],
+      { dialedAt: ['f', 'g'], endedAt: ['f', 'g'] },
+    ],
+    [
+      'dates that are equal once, and in order once, have one',
+      [base, { ...base, callId: 'c2', g: base.f }],
+      {},
+    ],
+    [
+      'a number has seven digits or more',
+      [{ ...base, b: '+123456' }],
+      { calledNumber: undefined, placedBy: ['a', 'b'] },
+    ],
+    [
+      'and fifteen or fewer',
+      [{ ...base, b: '+1234567890123456' }],
+      { calledNumber: undefined, placedBy: ['a', 'b'] },
+    ],
+    ['seven are enough', [{ ...base, b: '+12 345-67' }], {}],
+    ['fifteen are not too many', [{ ...base, b: '+123456789012345' }], {}],
     ['digits alone are a number where nothing else is', [{ ...base, b: '4930123456' }], {}],
   ])('%s', (_, samples, differs) => {
     const usual = {
@@ -213,6 +245,16 @@ describe('the snippet', () => {
   endedAt: 'g', // a date and time, never before "f"
 },`,
     );
+  });
+
+  test('is one line for each field, also for names with what ends a line', () => {
+    const odd = "h\u2028\u0085'\n";
+    const { snippet } = inferNames([{ ...base, [odd]: '+14155550100' }]);
+    const escaped = "'h\\u2028\\u0085\\'\\n'";
+    expect(snippet.split('\n')[2]).toBe(
+      `  // calledNumber, not sure: 'b' (telephone numbers) or ${escaped} (telephone numbers)`,
+    );
+    expect(snippet).not.toMatch(/[\u2028\u0085]/);
   });
 
   test('stays a snippet whatever the names are', () => {
