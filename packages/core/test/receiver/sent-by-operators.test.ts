@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { DeadLetter, HandlerContext } from '../../src/index.ts';
 import { newWebhookId } from '../../src/internal.ts';
-import { createTestReceiver, STARTED } from '../support.ts';
+import { bytes, createTestReceiver, SECRET, STARTED } from '../support.ts';
 
 // What the command line redrives and reconciles over the network is known by its webhook id.
 
@@ -51,5 +51,32 @@ it.each<[webhookId: string, source: string, attempt: number]>([
     expect(seen).toEqual([['webhook', attempt]]); // it came over the network
     expect(outcomes).toMatchObject([{ source, attempt, attemptsLeft: 0 }]);
     expect(letters).toMatchObject([{ source, attempt, webhookId }]);
+  },
+);
+
+it.each<[tenant: string | undefined, given: string | undefined, of: string]>([
+  ['acme', undefined, 'acme'],
+  [undefined, 'globex', 'globex'],
+  ['acme', 'globex', 'globex'],
+])(
+  'a letter of the tenant %p that is delivered for the tenant %p is of %s, in all that is told of it',
+  async (tenant, given, of) => {
+    const contexts: unknown[] = [];
+    const letters: DeadLetter[] = [];
+    const { receiver } = createTestReceiver({
+      ...{ tenant: () => 'other', secret: () => SECRET },
+      ...{ deadLetter: (letter: DeadLetter) => void letters.push(letter) },
+      on: {
+        'call:started': (_event: unknown, { tenant, key }: HandlerContext) => {
+          contexts.push({ tenant, key });
+          throw new Error('no');
+        },
+      },
+    });
+    const letter = { rawBody: bytes(JSON.stringify(STARTED)), tenant };
+    const expected = { tenant: of, key: `tenant:${of}:call-1:call:started` };
+    expect(await receiver.deliver(letter, { tenant: given })).toMatchObject(expected);
+    expect(contexts).toEqual([expected]);
+    expect(letters).toMatchObject([expected]);
   },
 );
