@@ -3,7 +3,7 @@ import { deferred } from '@call-webhooks/contract-tests';
 import type { Outcome, ReceiverOptions } from '@call-webhooks/core';
 import { createJobProcessor } from '@call-webhooks/core/stores';
 import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
-import { diag, metrics, trace, type TracerProvider } from '@opentelemetry/api';
+import { diag, metrics, trace } from '@opentelemetry/api';
 import { openSdk, receiverOf, type Sdk, send, slowHandler, startSdk } from './sdk.ts';
 
 describe('metrics', () => {
@@ -326,17 +326,34 @@ describe('robustness', () => {
       await sdk.close();
     });
 
-    it('changes no outcome when the SDK throws', async () => {
+    const broken = (): never => {
+      throw new Error('The SDK is broken');
+    };
+    it.each<[string, () => InstrumentOptions]>([
+      ['spans', () => ({ tracerProvider: { getTracer: () => ({ startSpan: broken }) } as never })],
+      [
+        'metrics',
+        () => {
+          let fails = false; // only once all is instrumented
+          setImmediate(() => (fails = true));
+          const add = () => fails && broken();
+          const create = () => ({ add, record: add, addCallback: () => undefined });
+          const meter = { createCounter: create, createUpDownCounter: create };
+          const whole = { ...meter, createHistogram: create, createObservableGauge: create };
+          return { meterProvider: { getMeter: () => whole } as never };
+        },
+      ],
+    ])('changes no outcome when the SDK throws at %s, and says so', async (_what, options) => {
       const errors = jest.fn();
       diag.setLogger({ ...QUIET, error: errors });
-      const startSpan = () => {
-        throw new Error('The SDK is broken');
-      };
-      const tracerProvider = { getTracer: () => ({ startSpan }) } as unknown as TracerProvider;
-      telemetry = instrument({ tracerProvider });
+      telemetry = instrument(options());
+      await new Promise(setImmediate);
       const { send } = receiverOf({ around: telemetry.around, on: { 'call:started': () => 1 } });
       expect(await send({ eventName: 'call:started', callId: 'c' })).toBe('handled');
-      expect(errors).toHaveBeenCalled();
+      expect(errors).toHaveBeenCalledWith(
+        '@call-webhooks/opentelemetry failed:',
+        new Error('The SDK is broken'),
+      );
     });
 
     it.each([
