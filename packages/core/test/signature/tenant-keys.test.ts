@@ -127,6 +127,32 @@ describe("a tenant's secret", () => {
     ]);
   });
 
+  it('may come and go: the log says what is true now', async () => {
+    const { asked, send, logger } = tenants(() => undefined);
+    const told = async (signing?: { secret: string }) => {
+      await jest.advanceTimersByTimeAsync(10_000); // each kind of line is written once in that time
+      const before = logger.entries.length;
+      const code = await send('acme', EVENT, signing);
+      return [code, ...logger.entries.slice(before).map(({ message }) => message)];
+    };
+    const forged = { secret: OTHER_SECRET };
+    const none = expect.stringContaining('There is no secret for this tenant.');
+    const noMatch = expect.stringContaining('The only configured secret (secret-');
+    expect(await told()).toEqual(['signature-mismatch', none]);
+    asked.mockImplementation(() => secretOf('acme'));
+    expect(await told()).toEqual(['handled']);
+    expect(await told(forged)).toEqual(['signature-mismatch', noMatch]);
+    asked.mockImplementation(() => Promise.reject(new Error('down')));
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(await told()).toEqual([
+      'handled',
+      'call-webhooks: The secret provider failed: Error: down. The cached secrets remain in use.',
+    ]);
+    asked.mockImplementation(() => undefined);
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(await told()).toEqual(['signature-mismatch', none]);
+  });
+
   it('that is a list of nothing is none: a stranger gets 401, and one that lacks a part 503', async () => {
     const { send } = tenants(({ tenant }) => [
       tenant === 'real-a' ? secretOf(tenant) : undefined,
