@@ -262,4 +262,28 @@ describe('the requests', () => {
     expect(new Webhook(fresh).verify(retry.body, standard(retry))).toBeTruthy();
     expect(() => new Webhook(old).verify(retry.body, standard(retry))).toThrow();
   });
+
+  test.each<[what: string, head: number, counts: object, response: object]>([
+    [
+      'an event is acknowledged',
+      200,
+      { acknowledged: 1 },
+      { kind: 'status', status: 200, body: 'the begin', truncated: true },
+    ],
+    ['a rule is paused', 404, { failed: 1 }, { kind: 'status', status: 404, truncated: true }],
+  ])('%s by a status in time, although the body never ends', async (_what, head, ...expected) => {
+    const [counts, response] = expected;
+    const simulator = await open.simulator({ patience: 300, acknowledgeWithin: '30s' });
+    const receiver = await open.receiver((_received, answer) => {
+      answer.writeHead(head).write('the begin');
+    });
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    simulator.calls.start();
+    await receiver.arrived();
+    // It waits for the receiver, whose status arrives meanwhile, before it advances.
+    await simulator.clock.advance('31s');
+    await simulator.events.settled();
+    expect(simulator.events.counts()).toEqual(counts);
+    expect(simulator.events.list()[0]?.attempts).toMatchObject([{ response }]);
+  });
 });

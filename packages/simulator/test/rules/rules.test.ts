@@ -52,6 +52,47 @@ describe('secrets', () => {
   });
 });
 
+describe('the secret of an action stays as it is', () => {
+  const OWN = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+  type Change = (simulator: Simulator, rule: Rule, url: string) => unknown;
+  const update =
+    (changes: object): Change =>
+    ({ rules }, rule, url) =>
+      rules.updateAction(rule._id, actionOf(rule).actionId, { url, ...changes });
+
+  test.each<[what: string, secret: string | undefined, isRotated: boolean]>([
+    ['generated', undefined, false],
+    ['chosen', OWN, false],
+    ['rotated', undefined, true],
+    ['chosen and rotated', OWN, true],
+  ])('if it was %s, whatever else changes', async (_what, secret, isRotated) => {
+    const simulator = await open.simulator();
+    const { rules, secrets } = simulator;
+    const [url, other] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+    const actions = [{ url, ...(secret !== undefined && { secret }) }];
+    const rule = rules.create({ trigger: 'call:started', actions });
+    const recording = rules.setRecordingWebhook(actions[0]!);
+    const changes: [Rule, Change][] = [
+      [rule, update({})],
+      [rule, update({ payload: { id: '{{callId}}' } })],
+      [rule, update({ signed: true })],
+      [rule, ({ rules }, { _id }) => (rules.pause(_id), rules.resume(_id))],
+      [rule, ({ rules }, { _id }) => rules.addAction(_id, { url })],
+      [recording, update({})],
+      [recording, (_simulator, _rule, given) => rules.setRecordingWebhook({ url: given })],
+    ];
+    const all = () => [rule, recording].map((one) => secrets.get(actionOf(one).actionId));
+    if (isRotated) for (const one of [rule, recording]) secrets.rotate(actionOf(one).actionId);
+    const before = all();
+    expect(before[0]?.rotations).toBe(isRotated ? 1 : 0);
+    for (const [one, change] of changes) {
+      change(simulator, one, other);
+      expect(all()).toEqual(before);
+    }
+    expect(rules.get(recording._id).actions).toMatchObject([{ url: other }]);
+  });
+});
+
 describe('actions', () => {
   test('a new URL gets later events and the retries of earlier ones', async () => {
     const { simulator, receiver, other, actionPath } = await oneRule();
