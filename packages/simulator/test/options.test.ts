@@ -252,11 +252,15 @@ describe('what an option changes', () => {
   });
 
   test('patience: how long the clock waits for a receiver that hangs', async () => {
-    const { simulator, receiver } = await oneEvent(open, () => undefined, { patience: 150 });
-    await receiver.arrived();
+    const simulator = await open.simulator({ patience: 150 });
+    const receiver = await open.receiver(() => undefined);
+    const actions = [{ url: receiver.url }];
+    simulator.rules.create({ trigger: 'call:started', actions });
     const before = performance.now();
+    simulator.calls.start();
+    await receiver.arrived();
     await simulator.clock.advance('1s');
-    expect(performance.now() - before).toBeGreaterThanOrEqual(100);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(150);
     expect(simulator.clock.now()).toBe(STARTED_AT + 1_000);
   });
 

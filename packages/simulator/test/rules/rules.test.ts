@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Rule, type Simulator, DEFAULT_WORKSPACE } from '@call-webhooks/simulator';
+import {
+  type Rule,
+  type Simulator,
+  type SimulatorOptions,
+  DEFAULT_WORKSPACE,
+} from '@call-webhooks/simulator';
 import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
@@ -16,8 +21,8 @@ async function control(simulator: Simulator, method: string, path: string, body?
   return [response.status, answer] as const;
 }
 
-async function oneRule() {
-  const simulator = await open.simulator();
+async function oneRule(options: SimulatorOptions = {}) {
+  const simulator = await open.simulator(options);
   const receiver = await open.receiver(503);
   const other = await open.receiver();
   const rule = simulator.rules.create({
@@ -168,10 +173,16 @@ describe('actions', () => {
     expect(await control(simulator, 'DELETE', actionPath)).toMatchObject([404, { error: {} }]);
   });
 
-  test.each([503, 404, 200])(
-    'an attempt in flight, ended with %d, changes nothing else',
-    async (status) => {
-      const { simulator, receiver, rule, actionId } = await oneRule();
+  test.each([
+    [503, 'drop', { state: 'dropped', droppedBecause: 'action-removed' }],
+    [503, 'hold', { state: 'dropped', droppedBecause: 'action-removed' }],
+    [404, 'drop', { state: 'failed' }],
+    [200, 'drop', { state: 'acknowledged' }],
+    [200, 'hold', { state: 'acknowledged' }],
+  ] as const)(
+    'an attempt in flight, ended with %d where paused rules %s, changes nothing else',
+    async (status, whilePaused, expected) => {
+      const { simulator, receiver, rule, actionId } = await oneRule({ whilePaused });
       let respond: () => void = () => undefined;
       const reached = new Promise<void>((resolve) => {
         receiver.respond = (_received, response) => {
@@ -185,8 +196,7 @@ describe('actions', () => {
       respond();
       await simulator.events.settled();
       await simulator.clock.runUntilIdle();
-      const state = { 503: 'dropped', 404: 'failed', 200: 'acknowledged' }[status];
-      expect(simulator.events.list()).toMatchObject([{ state }]);
+      expect(simulator.events.list()).toMatchObject([expected]);
       expect(receiver.received).toHaveLength(1);
     },
   );
