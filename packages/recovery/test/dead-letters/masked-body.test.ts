@@ -48,13 +48,17 @@ it.each([
   ['a number in a field of an id', { userId: '15550104477', eventId: '+1 555 010 4477' }],
   ['a person in a field of a time', { endedAt: 'Ada', createdAt: 15_550_104_477 }],
   ['a person in a field of a state', { status: 'Ada Lovelace', state: 'A1' }],
+  ['a person after a state', { status: 'ended by Ada', direction: 'to_Ada', state: 'busy\nAda' }],
+  ['a person after an id or a time', { callId: 'c1 Ada', endedAt: '2026-01-02T03:04:05Z Ada' }],
+  ['a person before an id or a time', { callId: 'Ada c1', endedAt: 'Ada 2026-01-02T03:04:05Z' }],
+  ['a number in a field of a time', { createdAt: 4_915_550_104_477, dialedAt: 155_501 }],
   ['an object in a field of an id', { callId: { name: 'Ada' } }],
   ['a list in a field of a state', { status: ['ada'] }],
   ['a name as a key', { 'Ada Lovelace': true, Ada: { x: 'ada' } }],
 ])('%s is masked', (_what, body) => {
   const text = JSON.stringify(masked(body));
   expect(text).toContain('•••');
-  expect(text).not.toMatch(/Ada|"ada"|ada@|1555|555 010|X123|A1/);
+  expect(text).not.toMatch(/Ada|"ada"|ada@|1555|5550104|555 010|X123|A1/);
 });
 
 it('keys that are masked stay apart, and none reaches a prototype', () => {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { OUTCOMES, WebhookError, type OutcomeCode } from '@call-webhooks/core';
-import { reconcile, type ReconciledEvent, type StoreRetry } from '@call-webhooks/recovery';
+import {
+  reconcile,
+  type ReconciledEvent,
+  type ReconcileResult,
+  type StoreRetry,
+} from '@call-webhooks/recovery';
 import { call, clock, listing, since } from '../support/call-lists.ts';
 import { fastClock } from '../support/fast-clock.ts';
 import { DAY, HOUR, MINUTE, STARTED_AT } from '../support/world.ts';
@@ -90,6 +95,51 @@ describe('what a run counts, tells, and keeps as covered', () => {
     // What failed is looked for again: its time is not done.
     expect(run.cursors).toEqual('failed' in counts ? new Map() : COVERED);
     expect([run.deliveries, run.retries]).toEqual([1, []]);
+  });
+});
+
+describe('what a run counts of many events', () => {
+  it('is each of them once, in figures that all differ, and so is its progress', async () => {
+    const outcomes: [outcome: OutcomeCode, attempt: number | undefined, count: number][] = [
+      ['handled', 1, 5],
+      ['queued', undefined, 3],
+      ['handled', 2, 2],
+      ['duplicate', undefined, 7],
+      ['in-progress', undefined, 2],
+      ['in-dead-letters', undefined, 5],
+      ['handler-failed', 1, 3],
+      ['dead-lettered', 3, 1],
+      ['ignored', undefined, 2],
+    ];
+    const of = new Map(
+      outcomes.flatMap(([outcome, attempt, count], kind) =>
+        Array.from({ length: count }, (_, index) => [
+          `${String(kind)}-${String(index)}`,
+          { outcome, ...(attempt !== undefined && { attempt }) },
+        ]),
+      ),
+    );
+    const calls = [...of.keys()].map((_id) => call(15, { _id }));
+    const before = [call(11), call(10, { _id: 'old' })];
+    const { client } = listing([[...calls, ...before], [{ _id: 'undated' }]]);
+    const [told, progress]: [ReconciledEvent[], ReconcileResult[]] = [[], []];
+    const result = await reconcile({
+      ...{ client, since, clock, store: { rememberFor: DAY }, concurrency: 4 },
+      receiver: { deliver: async ({ callId = '' }) => of.get(callId) as never },
+      onEvent: (event) => void told.push(event),
+      onProgress: (counts) => void progress.push(counts),
+    });
+    expect(result).toEqual({
+      ...{ seen: 30, missed: 11, handled: 10, known: 9, inDeadLetters: 5 },
+      ...{ failed: 4, ignored: 2, skipped: 1, stoppedEarly: false },
+    });
+    expect(told.map(({ callId, outcome }) => [callId, outcome]).sort()).toEqual(
+      [...of].map(([id, { outcome }]) => [id, outcome]).sort(),
+    );
+    expect(told.filter(({ missed }) => missed)).toHaveLength(11);
+    expect(progress.map(({ seen }) => seen).at(-1)).toBe(30);
+    expect(progress).toHaveLength(30);
+    expect({ ...progress.at(-1), skipped: 1 }).toEqual(result);
   });
 });
 

@@ -233,6 +233,18 @@ describe('the order of the list', () => {
     expect(await run(false)).toEqual({ asked: [undefined, '1', '2'], stoppedEarly: false });
   });
 
+  it.each([
+    ['has no calls', []],
+    ['has only calls without a time', [{ _id: 'x' }, { _id: 'y' }]],
+    ['has a call in the window', [call(11), call(12), call(10)]],
+  ])('lets a run go on after a page that %s', async (_what, page) => {
+    const { client, asked } = listing([[call(15)], page, [call(13)], [call(11)], [call(10)]]);
+    const { receiver, handled } = oldReceiver();
+    await reconcile({ client, receiver, since, clock, newestFirst: true });
+    expect(asked).toEqual([undefined, '1', '2', '3']);
+    expect(handled).toContain('c13');
+  });
+
   it('is no early end when the last page was read anyway', async () => {
     const { client } = listing([[call(15)], old]);
     const { receiver } = oldReceiver();

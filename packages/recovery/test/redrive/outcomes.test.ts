@@ -179,3 +179,56 @@ describe('a redrive by ids for a tenant', () => {
     );
   });
 });
+
+describe('what a redrive counts', () => {
+  it('is each of its letters once, in figures that all differ, and what each of them was', async () => {
+    const deadLetters = memoryDeadLetters();
+    /** How many letters have each of the outcomes. */
+    const outcomes: [OutcomeCode, number][] = [
+      ['handled', 7],
+      ['queued', 6],
+      ['handler-failed', 3],
+      ['dead-lettered', 2],
+      ['duplicate', 4],
+      ['deadline', 3],
+      ['ignored', 1],
+    ];
+    const of = new Map<string, OutcomeCode>();
+    for (const [outcome, count] of outcomes)
+      for (let index = 0; index < count; index++) {
+        const key = `${outcome}-${String(index)}`;
+        of.set(key, outcome);
+        await deadLetters.put(deadLetter({ key }));
+      }
+    await deadLetters.put(deadLetter({ key: 'claimed' }));
+    const { letters } = await deadLetters.list({ limit: 100 });
+    const claimed = letters.find(({ key }) => key === 'claimed')!;
+    await deadLetters.claim(claimed.id, { token: 'another', leaseMs: 60_000 });
+    const told: RedriveProgress[] = [];
+    const deliver = async ({ key = '' }: { key?: string }) => ({ outcome: of.get(key)! });
+    const result = await redrive({
+      ...{ deadLetters, receiver: { deliver: deliver as never }, concurrency: 3 },
+      ids: [...letters.map(({ id }) => id), 'nobody'],
+      onProgress: (progress) => void told.push(progress),
+    });
+    expect(result).toEqual({
+      ...{ handled: 7, queued: 6, failed: 5, alreadyHandled: 4, unknown: 3, skipped: 2 },
+      notFound: 1,
+    });
+    expect(await deadLetters.count()).toBe(5 + 3 + 2);
+    expect(told).toHaveLength(28);
+    expect(new Set(told.map(({ total }) => total))).toEqual(new Set([28]));
+    expect(told.at(-1)).toMatchObject(result);
+    for (const { id, letter, outcome, reason, result: count } of told) {
+      const own = letters.find((one) => one.id === id);
+      expect(letter?.key).toBe(own?.key);
+      if (!own) expect([count, outcome, reason]).toEqual(['notFound', undefined, undefined]);
+      else if (own === claimed) expect([count, reason]).toEqual(['skipped', 'claimed']);
+      else expect([outcome, reason]).toEqual([of.get(own.key!), undefined]);
+    }
+    // Each step of the progress adds one.
+    expect(
+      told.map((one) => Object.keys(NOTHING).reduce((sum, name) => sum + one[name as Count], 0)),
+    ).toEqual(told.map((_, index) => index + 1));
+  });
+});

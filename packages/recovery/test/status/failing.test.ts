@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status } from '@call-webhooks/recovery';
 import { MINUTE } from './service-model.ts';
-import { ack, NOW, storeWith } from './written-log.ts';
+import { ack, NOW, rowAt, statusOf, storeWith } from './written-log.ts';
 
 describe('events that fail', () => {
   const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
@@ -77,5 +77,11 @@ describe('events that fail', () => {
     const marks = { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE };
     const { attention } = await status({ store: await storeWith({ failures, marks }) });
     expect(attention).toMatchObject([{ kind: 'failing', urgent: false }]);
+  });
+
+  it('and of which the log has forgotten when they arrived last are no reason to call it unreadable', async () => {
+    const written = { failures: [rowAt(40, { key: 'lost' })], states: { lost: 'failed' as const } };
+    const { attention, unknown, events } = await statusOf(written);
+    expect([attention, unknown, events]).toEqual([[], undefined, []]);
   });
 });
