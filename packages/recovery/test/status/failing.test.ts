@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status } from '@call-webhooks/recovery';
 import { MINUTE } from './service-model.ts';
-import { ack, NOW, rowAt, statusOf, storeWith } from './written-log.ts';
+import { ack, minutesAgo, NOW, rowAt, statusOf, storeWith } from './written-log.ts';
 
 describe('events that fail', () => {
   const failed = (call: string, minute: number, error: string, attempt = 1): OutcomeRow => ({
@@ -84,4 +84,104 @@ describe('events that fail', () => {
     const { attention, unknown, events } = await statusOf(written);
     expect([attention, unknown, events]).toEqual([[], undefined, []]);
   });
+
+  // One that failed before belongs to those that fail now, unless others were acknowledged in between.
+  it.each<[what: string, before: number, acknowledged: number, told: [number, number]]>([
+    ['half an hour before, and nothing since', 40, 50, [2, 40]],
+    ['half a minute before the last success', 40, 39.5, [2, 40]],
+    ['more than half a minute before the last success', 40, 39.5 - 1 / MINUTE, [1, 11]],
+    ['12 minutes before, and others were handled', 23, 15, [2, 23]],
+    ['more than 12 minutes before, and others were handled', 23 + 1 / MINUTE, 15, [1, 11]],
+  ])(
+    'are told together with one that failed %s',
+    async (_what, before, acknowledged, [count, since]) => {
+      const { attention } = await statusOf({
+        failures: [
+          rowAt(before, { key: 'before', error: 'The handler failed: Error: first' }),
+          ...[11, 6, 1].map((minutes, at) =>
+            rowAt(minutes, {
+              key: 'now',
+              attempt: at + 1,
+              error: 'The handler failed: Error: next',
+            }),
+          ),
+        ],
+        states: { before: 'failed', now: 'failed' },
+        marks: {
+          [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE,
+          [ack('call:completed')]: NOW - acknowledged * MINUTE,
+        },
+      });
+      const [item, ...others] = attention.filter(({ kind }) => kind === 'failing');
+      expect([item?.count, item?.since, others]).toEqual([count, NOW - since * MINUTE, []]);
+      expect(item?.text).toContain(
+        count === 2
+          ? 'The most frequent error is `Error: next` (3 of 4 failures).'
+          : 'Each time, the error was `Error: next`.',
+      );
+    },
+  );
+
+  it.each([
+    ['handled', []],
+    ['dead-lettered', []],
+    ['running', []],
+    ['failed', ['failing']],
+    [undefined, ['failing']],
+  ] as const)('are done once the store has the event as %s', async (state, kinds) => {
+    const { attention } = await statusOf({
+      failures: [11, 6, 1].map((minutes, at) => rowAt(minutes, { key: 'c1', attempt: at + 1 })),
+      states: state === undefined ? {} : { c1: state },
+      marks: { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE },
+    });
+    expect(attention.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  it('are told once if some of them are dead letters already', async () => {
+    const name = (event: string) => counterName('outcome', 'webhook', 'dead-lettered', event);
+    const { attention } = await statusOf({
+      failures: [
+        rowAt(30, { key: 'dead', outcome: 'dead-lettered' }),
+        ...[11, 6, 1].map((minutes, at) => rowAt(minutes, { key: 'c1', attempt: at + 1 })),
+      ],
+      states: { c1: 'failed', dead: 'dead-lettered' },
+      counts: { minutes: minutesAgo({ 30: { [name('call:completed')]: 1, [name('lead')]: 1 } }) },
+      marks: { [counterName('failed', '', 'call:completed', 's')]: NOW - MINUTE },
+    });
+    expect(attention.map(({ eventName, count, urgent }) => [eventName, count, urgent])).toEqual([
+      ['call:completed', 1, true],
+      ['lead', 1, false],
+    ]);
+  });
+
+  it.each([
+    ['of the same event, later', 'call:completed', 'handled', 59, 'reconcile', 1],
+    [
+      'of the same event, in the minute of the failure',
+      'call:completed',
+      'queued',
+      60,
+      'reconcile',
+      1,
+    ],
+    ['of the same event, before', 'call:completed', 'handled', 61, 'reconcile', 0],
+    ['of another event', 'call:started', 'handled', 59, 'reconcile', 0],
+    ['which found it handled', 'call:completed', 'duplicate', 59, 'reconcile', 0],
+    ['but a redrive', 'call:completed', 'handled', 59, 'redrive', 0],
+  ])(
+    'and were handled by a reconcile %s: their rule is still paused, or they are done',
+    async (_what, eventName, outcome, minutes, source, items) => {
+      const { attention } = await statusOf({
+        failures: [rowAt(60, { key: 'c1' })],
+        states: { c1: 'handled' },
+        counts: {
+          minutes: minutesAgo({
+            [minutes]: { [counterName('outcome', source, outcome, eventName)]: 1 },
+          }),
+        },
+        marks: { [counterName('failed', '', 'call:completed', 's')]: NOW - 60 * MINUTE },
+      });
+      expect(attention.map(({ kind }) => kind)).toEqual(Array(items).fill('silent'));
+    },
+  );
 });
