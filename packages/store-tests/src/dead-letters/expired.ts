@@ -57,6 +57,29 @@ export function expired({ it, letters, connections, advance }: DeadLettersTestCo
     await advance(LEASE_MS + 1);
   });
 
+  it('removes an expired letter whose redrive has died, once its claim has run out', async () => {
+    const { ids, left } = await failed(3);
+    const token = unique('token');
+    await letters().claim(ids[1]!, { token: 'died', leaseMs: LEASE_MS });
+    expect(await letters().removeExpired!(turn(10, token))).toBe(2);
+    expect(await left()).toEqual([1]);
+    await advance(LEASE_MS + 1);
+    expect(await letters().removeExpired!(turn(10, token))).toBe(1);
+    expect(await left()).toEqual([]);
+    await advance(LEASE_MS + 1);
+  });
+
+  it('removes an expired letter whose event has failed again while a redrive had claimed it', async () => {
+    const letter = deadLetter({ eventName: unique('event'), failedAt: early(3) });
+    await letters().put(letter);
+    const id = await deadLetterId(letter);
+    await letters().claim(id, { token: 'redrive', leaseMs: LEASE_MS });
+    await letters().put(letter);
+    expect(await letters().removeExpired!(turn(10, unique('token')))).toBe(1);
+    expect(await letters().get(id)).toBeUndefined();
+    await advance(LEASE_MS + 1);
+  });
+
   it('lets one process at a time remove expired letters, until its turn has expired', async () => {
     const { left } = await failed(4);
     const [one, other] = [unique('token'), unique('token')];
