@@ -31,7 +31,7 @@ function begin(
         recording: () => Promise.reject(new Error('not asked for')),
       },
     } as never,
-    receiver: { deliver: () => Promise.reject(new Error('not asked for')) } as never,
+    receiver: { deliver: () => Promise.reject(new Error('not asked for')) },
     ...{ clock, logger, store, since: new Date(NOW - HOUR) },
     onRun: () => void told.push('run'),
     onError: () => void told.push('error'),

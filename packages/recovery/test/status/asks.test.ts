@@ -68,9 +68,9 @@ describe('a store that does not answer', () => {
 
   /** @returns the status, and how long it took */
   async function asked(store: StatusStore) {
-    let isDone = false;
-    const asking = status({ store }).finally(() => (isDone = true));
-    for (let turn = 0; !isDone && turn < 200; turn++) {
+    const state = { isDone: false };
+    const asking = status({ store }).finally(() => (state.isDone = true));
+    for (let turn = 0; !state.isDone && turn < 200; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
       await jest.advanceTimersByTimeAsync(100);
     }
