@@ -53,6 +53,41 @@ withMysql('the outcome log of mysqlStore', () => {
     await close();
   });
 
+  it('removes from each table what is too old or of the future, and nothing else', async () => {
+    const { store, prefix, advance, close } = await openTestStore(test.pool);
+    const minute = Math.floor(Date.now() / 60_000);
+    const write = (name: string, id = name) =>
+      store.log!.append(
+        batch(id, {
+          process: { id: name, host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 },
+          failures: [{ ...batch(id).rows[0]!, outcome: 'handler-failed' }],
+          ...{ counts: { minutes: { [minute]: { [name]: 1 } } }, marks: { [name]: Date.now() } },
+        }),
+      );
+    await write('old');
+    await advance(31 * 86_400_000);
+    await test.pool.query(`UPDATE ${prefix}log_counts SET period_number = period_number - 40000`);
+    await test.pool.query(
+      `INSERT INTO ${prefix}log_counts SELECT series, period_number + 80000, 'future', 1 FROM ${prefix}log_counts`,
+    );
+    for (let written = 2; written <= 50; written++) await write('new', `new-${String(written)}`);
+    const found: Record<string, unknown> = {};
+    for (const [table, column] of Object.entries({
+      ...{ batches: 'LEFT(id, 3)', rows: 'n > 1', counts: 'name', marks: 'name', processes: 'id' },
+    }))
+      found[table] = (
+        await rowsOf<{ one: unknown; rows: number }>(
+          test.pool,
+          `SELECT CONVERT(${column} USING utf8mb4) AS one, COUNT(*) AS rows_left FROM ${prefix}log_${table} GROUP BY 1`,
+        )
+      ).map((row) => Object.values(row));
+    expect(found).toEqual({
+      ...{ batches: [['new', 49]], rows: [['1', 98]], counts: [['new', 1]] },
+      ...{ marks: [['new', 1]], processes: [['new', 1]] },
+    });
+    await close();
+  });
+
   it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {
     const { store, close } = await openTestStore(test.pool);
     const minute = Math.floor(Date.now() / 60_000);

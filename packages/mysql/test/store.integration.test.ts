@@ -250,6 +250,30 @@ withMysql('mysqlStore', () => {
     await close();
   });
 
+  it('removes old rows of each table, and waits for none that somebody has locked', async () => {
+    const { store, prefix, advance, close } = await openTestStore(test.pool);
+    const tables = ['webhook_ids', 'events', 'event_groups'];
+    for (const number of [1, 2])
+      await store.admit(claim(number, { key: `event-${String(number)}`, group: String(number) }));
+    await close(); // waits for the sweep of the first claim
+    await advance(2 * 86_400_000);
+    const left = async () => {
+      const texts = tables.map((table) => `(SELECT COUNT(*) FROM ${prefix}${table})`);
+      return Object.values((await rowsOf<object>(test.pool, `SELECT ${texts.join()}`))[0]!);
+    };
+    expect(await left()).toEqual([2, 2, 2]);
+    const other = await test.pool.getConnection();
+    await other.beginTransaction();
+    for (const table of tables)
+      await other.query(`SELECT * FROM ${prefix}${table} ORDER BY 1 LIMIT 1 FOR UPDATE`);
+    expect(await store.sweep()).toBe(3);
+    expect(await left()).toEqual([1, 1, 1]);
+    await other.rollback();
+    other.release();
+    expect(await store.sweep()).toBe(3);
+    expect(await left()).toEqual([0, 0, 0]);
+  });
+
   it.each(['webhook_ids', 'events', 'event_groups'])(
     'is down without the table %s',
     async (table) => {

@@ -3,7 +3,7 @@ import { collectingLogger, waitFor } from '@call-webhooks/contract-tests';
 import { createReceiver, sign } from '@call-webhooks/core';
 import type { OutcomeBatch } from '@call-webhooks/core/stores';
 import { postgresStore } from '../src/index.ts';
-import { freshSchema, withPostgres } from './support.ts';
+import { freshSchema, openTestStore, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -132,6 +132,40 @@ withPostgres('the outcome log of postgresStore', () => {
       expect(refused).toEqual({ refused: expect.any(Error) });
     }
     await store.close();
+  });
+
+  it('removes from each table what is too old or of the future, and nothing else', async () => {
+    const { store, schema, advance, close } = await openTestStore(test.pool);
+    const minute = Math.floor(Date.now() / 60_000);
+    const write = (name: string, id = name) => {
+      const ran = { at: Date.now(), process: name, source: 'webhook', durationMs: 1 } as const;
+      return store.log!.append({
+        id,
+        process: { id: name, host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 },
+        rows: [{ ...ran, outcome: 'handled' }],
+        failures: [{ ...ran, outcome: 'handler-failed' }],
+        ...{ counts: { minutes: { [minute]: { [name]: 1 } } }, marks: { [name]: Date.now() } },
+      });
+    };
+    await write('old');
+    await advance(31 * 86_400_000);
+    await test.pool.query(`UPDATE ${schema}.log_counts SET at = at - 40000`);
+    await test.pool.query(
+      `INSERT INTO ${schema}.log_counts SELECT series, at + 80000, 'future', 1 FROM ${schema}.log_counts`,
+    );
+    for (let written = 2; written <= 50; written++) await write('new', `new-${String(written)}`);
+    const found: Record<string, unknown> = {};
+    for (const [table, column] of Object.entries({
+      ...{ batches: 'left(id, 3)', rows: 'n > 1', counts: 'name', marks: 'name', processes: 'id' },
+    })) {
+      const text = `SELECT ${column} AS one, count(*)::int AS rows FROM ${schema}.log_${table} GROUP BY 1`;
+      found[table] = (await test.pool.query<object>(text)).rows.map((row) => Object.values(row));
+    }
+    expect(found).toEqual({
+      ...{ batches: [['new', 49]], rows: [[true, 98]], counts: [['new', 1]] },
+      ...{ marks: [['new', 1]], processes: [['new', 1]] },
+    });
+    await close();
   });
 
   it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {

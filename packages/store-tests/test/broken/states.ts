@@ -7,10 +7,10 @@ const UNTIL_REPLAY =
 /** Stores that are wrong about the state of an event, a group or a webhook id. */
 export const BROKEN_STATES: readonly BrokenStore[] = [
   {
-    wrong: 'remembers a webhook id for 20 minutes longer',
+    wrong: 'remembers a webhook id for three minutes longer',
     promise: UNTIL_REPLAY,
     breaks: ({ store }) => ({
-      admit: (claim) => store.admit({ ...claim, replayUntil: claim.replayUntil + 1_200_000 }),
+      admit: (claim) => store.admit({ ...claim, replayUntil: claim.replayUntil + 180_000 }),
     }),
   },
   {

@@ -105,6 +105,14 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransactions[] = [
       (tx, key, token) =>
         tx === client ? memory.complete(key, token) : completeIn(tx, key, token),
   },
+  ...(['release', 'extend', 'complete'] as const).map((call): BrokenTransactions => ({
+    wrong: `lets an owner ${call} an event that its transaction has completed`,
+    promise: 'commits the effect and "done" together',
+    breaks({ completeIn, memory }) {
+      memory[call] = async () => true;
+      return completeIn;
+    },
+  })),
   {
     wrong: 'completes on a connection of its own',
     promise: 'rolls both back: the lease is held as before',
