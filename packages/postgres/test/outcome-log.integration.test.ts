@@ -159,7 +159,8 @@ withPostgres('the outcome log of postgresStore', () => {
       ...{ batches: 'left(id, 3)', rows: 'n > 1', counts: 'name', marks: 'name', processes: 'id' },
     })) {
       const text = `SELECT ${column} AS one, count(*)::int AS rows FROM ${schema}.log_${table} GROUP BY 1`;
-      found[table] = (await test.pool.query<object>(text)).rows.map((row) => Object.values(row));
+      const { rows } = await test.pool.query<object>(text);
+      found[table] = rows.map((row) => Object.values(row) as unknown[]);
     }
     expect(found).toEqual({
       ...{ batches: [['new', 49]], rows: [[true, 98]], counts: [['new', 1]] },

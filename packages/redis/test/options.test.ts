@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { bullmqQueue, createBullmqWorker, redisDeadLetters, redisStore } from '../src/index.ts';
 import { fakeWorker } from './fake-worker.ts';
@@ -51,4 +51,51 @@ describe('every number that an option may be', () => {
         expect(() => create({ [name]: refused })).toThrow(`${name}: expected`);
     },
   );
+});
+
+describe('what a worker tells BullMQ', () => {
+  /** The options that BullMQ's class is created with. */
+  function toldBy(more: object) {
+    const told: unknown[][] = [];
+    class Worker extends fakeWorker() {
+      constructor(...args: unknown[]) {
+        super();
+        told.push(args);
+      }
+    }
+    const connection = { socketTimeout: 15_000 };
+    createBullmqWorker({ Worker, queueName: 'calls', connection, logger, ...more });
+    const [[name, , options] = []] = told;
+    return { name, options: options as Record<string, unknown>, connection };
+  }
+
+  it('is how jobs are run, and the options of the user beside it', () => {
+    const { name, options, connection } = toldBy({});
+    expect(name).toBe('calls');
+    expect(options).toEqual({
+      ...{ connection, concurrency: 4, autorun: false, maxStalledCount: 5 },
+      settings: { backoffStrategy: expect.any(Function) },
+    });
+    const bullmq = { prefix: 'mine', maxStalledCount: 9, limiter: { max: 1, duration: 1_000 } };
+    expect(toldBy({ concurrency: 7, bullmq }).options).toEqual({
+      ...options,
+      ...bullmq,
+      concurrency: 7,
+      settings: { backoffStrategy: expect.any(Function) },
+    });
+  });
+
+  it('is after which time a job of a receiver is run again, in whole milliseconds, and at once any other', () => {
+    const { options } = toldBy({ backoff: { initialDelay: 1_001, maxDelay: 4_000 } });
+    const { backoffStrategy } = options['settings'] as {
+      backoffStrategy: (attempts: number, type?: string) => number;
+    };
+    const half = jest.spyOn(Math, 'random').mockReturnValue(0.123);
+    const delays = [1, 2, 3, 4].map((attempts) => backoffStrategy(attempts, 'call-webhooks'));
+    half.mockRestore();
+    expect(delays.every(Number.isInteger)).toBe(true);
+    for (const [at, usual] of [1_001, 2_002, 4_000, 4_000].entries())
+      expect(Math.abs(delays[at]! - usual)).toBeLessThanOrEqual(usual / 5);
+    for (const type of ['fixed', undefined]) expect(backoffStrategy(3, type)).toBe(0);
+  });
 });

@@ -169,6 +169,20 @@ describe('dead jobs', () => {
     );
   });
 
+  it('have the first of their failures and the last 49', async () => {
+    start(
+      () => {
+        throw new Error('no');
+      },
+      { maxRuns: 53 },
+    );
+    await test.queue.enqueue(queuedCall('call-1'));
+    await isDead();
+    const { history = [], attempt } = (await deadJobs().get('1')) ?? {};
+    const last = Array.from({ length: 49 }, (_, index) => index + 5);
+    expect([history.map((failure) => failure.attempt), attempt]).toEqual([[1, ...last], 53]);
+  });
+
   it('are given up for crashes only once deadLetter was told', async () => {
     let asked = 0;
     await test.queue.enqueue(queuedCall('call-1'));

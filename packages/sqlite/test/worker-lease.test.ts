@@ -1,5 +1,5 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { collectingLogger, deferred, queuedCall } from '@call-webhooks/contract-tests';
+import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue, type SqliteDatabase } from '../src/index.ts';
 
@@ -89,3 +89,38 @@ it('a job whose handler did not end when its worker was closed can be run by ano
   expect(await queue.stats()).toMatchObject({ running: 0, waiting: 1, delayed: 0 });
   db.close();
 });
+
+it.each([
+  [undefined, 4],
+  [1, 1],
+  [6, 6],
+])(
+  'a worker whose concurrency is %p runs %d jobs at the same time',
+  async (concurrency, expected) => {
+    const db = new Database(':memory:');
+    const queue = sqliteQueue(db);
+    const go = deferred();
+    let [running, most] = [0, 0];
+    const calls = Array.from({ length: 9 }, (_, index) => `call-${String(index)}`);
+    for (const callId of calls) await queue.enqueue(queuedCall(callId));
+    const worker = createSqliteWorker(queue, {
+      ...{ concurrency, pollEvery: 5, logger: collectingLogger() },
+      on: {
+        'call:completed': async () => {
+          most = Math.max(most, ++running);
+          await go.promise;
+          running -= 1;
+        },
+      },
+    });
+    const isFull = async () => (await queue.stats()).running === expected;
+    await waitFor(isFull);
+    for (let looks = 0; looks < 20; looks++) await worker.stats();
+    expect([running, await isFull()]).toEqual([expected, true]);
+    go.resolve();
+    await waitFor(async () => (await queue.stats()).done === calls.length);
+    expect(most).toBe(expected);
+    await worker.close();
+    db.close();
+  },
+);
