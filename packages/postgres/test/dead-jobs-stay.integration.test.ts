@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
+import { Client } from 'pg';
 import { pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
 import { isPgBoss10, maintain } from './pg-boss-version.ts';
 import { withPostgres } from './support.ts';
@@ -65,6 +66,37 @@ withPostgres('dead jobs of pg-boss, whatever the defaults of their queues say', 
     expect(attempts.at(-1)).toBe(4);
     const [{ id: last } = { id: '' }] = (await deadJobs.list()).letters;
     expect(await deadJobs.remove(last)).toBe(true);
+    expect(await deadJobs.count()).toBe(0);
+  });
+
+  it('are removed by one process at a time once they have expired, in each queue', async () => {
+    const name = unique('calls');
+    const queue = pgBossQueue(test.boss, { queue: name, maxRuns: 1 });
+    const failing = () => {
+      throw new Error('the CRM is down');
+    };
+    work(name, { on: { 'call:completed': failing } });
+    for (let added = 0; added < 3; added++) await queue.enqueue(queuedCall(unique('call')));
+    const deadJobs = pgBossDeadJobs(test.boss, { queue: name });
+    await waitFor(async () => (await deadJobs.count()) === 3);
+
+    // Another process is in the middle of its removal: its transaction is open.
+    const client = new Client({ connectionString: test.server.url });
+    await client.connect();
+    const getDb = () => ({
+      executeSql: (text: string, values: unknown[]) => client.query(text, values),
+    });
+    const inTransaction = Object.assign(Object.create(test.boss) as typeof test.boss, { getDb });
+    const before = new Date(Date.now() + 60_000);
+    const turn = { before, limit: 1, token: 'token', leaseMs: 60_000 };
+    await client.query('BEGIN');
+    expect(await pgBossQueue(inTransaction, { queue: name }).removeExpired!(turn)).toBe(1);
+    expect(await queue.removeExpired!(turn)).toBeUndefined();
+    const other = pgBossQueue(test.boss, { queue: unique('calls') });
+    expect(await other.removeExpired!(turn)).toBe(0);
+    await client.query('COMMIT');
+    await client.end();
+    expect(await queue.removeExpired!({ ...turn, limit: 9 })).toBe(2);
     expect(await deadJobs.count()).toBe(0);
   });
 
