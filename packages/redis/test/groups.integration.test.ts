@@ -101,4 +101,32 @@ describeWithProgram('redis-server', 'groups of redisStore on a cluster', () => {
     expect(await store.admit(third!)).toEqual({ status: 'group-busy' });
     cluster.disconnect();
   });
+
+  it('an event whose lease begins later than that of its group is alone in it until it ends', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }], {
+      redisOptions: { socketTimeout: 60_000 },
+    });
+    const held: (() => void)[] = [];
+    const late = (name: 'evalsha' | 'eval') => {
+      const call = cluster[name].bind(cluster) as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        if (held.length === 0 && JSON.stringify(args).includes('"admit'))
+          await new Promise<void>((resolve) => held.push(resolve));
+        return call(...args);
+      };
+    };
+    Object.assign(cluster, { evalsha: late('evalsha'), eval: late('eval') });
+    const store = redisStore(cluster);
+    const group = unique('group');
+    const [first, second] = [1, 2].map(() => ({ ...claim(unique('event')), group }));
+    const admitting = store.admit(first!);
+    await waitFor(() => held.length === 1);
+    await age(test.admin, 5_000); // the group has its lease by now
+    held[0]!();
+    expect(await admitting).toEqual({ status: 'admitted', attempt: 1 });
+    await age(test.admin, 57_000);
+    expect(await store.peek?.([first!.key])).toEqual(['running']);
+    expect(await store.admit(second!)).toEqual({ status: 'group-busy' });
+    cluster.disconnect();
+  });
 });
