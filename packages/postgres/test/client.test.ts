@@ -195,6 +195,17 @@ describe('the version of the tables', () => {
     expect(texts.some((text) => text.startsWith('DO'))).toBe(false);
   });
 
+  it('of a row that this role can not see is told with what hides it', async () => {
+    const hidden = { version: null, id: null, encoding: 'UTF8' };
+    const client: PostgresClient = { query: () => Promise.resolve(answer(hidden)) };
+    const told =
+      /^The table mine\.schema_version has no row that this role can see\. Row level security may hide it: run ALTER TABLE mine\.schema_version DISABLE ROW LEVEL SECURITY/;
+    const store = postgresStore(client, { schema: 'mine', logger });
+    await expect(store.admit(claim)).rejects.toThrow(told);
+    await expect(store.migrate()).rejects.toThrow(told);
+    await expect(postgresDeadLetters(client, { schema: 'mine' }).count()).rejects.toThrow(told);
+  });
+
   it('is not known while the client fails, and its error is passed on', async () => {
     const error = Object.assign(new Error('down 42P01'), { code: '08006' });
     const store = postgresStore({ query: () => Promise.reject(error) });

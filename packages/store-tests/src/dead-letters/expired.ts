@@ -47,12 +47,16 @@ export function expired({ it, letters, connections, advance }: DeadLettersTestCo
   });
 
   it('keeps an expired letter while a redrive has claimed it', async () => {
-    const { ids, left } = await failed(3);
+    const { ids, left } = await failed(4);
     const token = unique('token');
-    await letters().claim(ids[1]!, { token: 'redrive', leaseMs: LEASE_MS });
+    for (const id of ids.slice(1, 3))
+      await letters().claim(id, { token: 'redrive', leaseMs: LEASE_MS });
     expect(await letters().removeExpired!(turn(10, token))).toBe(2);
-    expect(await left()).toEqual([1]);
+    expect(await left()).toEqual([1, 2]);
     expect(await letters().giveBack(ids[1]!, 'redrive')).toBe(true);
+    expect(await letters().removeExpired!(turn(10, token))).toBe(1);
+    expect(await left()).toEqual([2]);
+    await advance(LEASE_MS + 1); // as after a redrive that died
     expect(await letters().removeExpired!(turn(10, token))).toBe(1);
     await advance(LEASE_MS + 1);
   });

@@ -34,6 +34,7 @@ export function expiry({ it, has, store, claim, advance }: StoreTestContext): vo
       if (canPeek) expect(await stateOf(key)).toBeUndefined();
       if (has('reopen')) expect(await store().reopen!(key)).toBe(false);
       expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 1 });
+      if (canPeek) expect(await stateOf(key)).toBe('running');
     });
 
   it('frees the group of an event that is forgotten', async () => {
