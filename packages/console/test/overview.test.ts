@@ -202,6 +202,20 @@ describe('secrets', () => {
     ]);
   });
 
+  it('of two tenants are both in use if each verified the last delivery of its own', async () => {
+    const secret = ['one', 'two'].map((id) => ({ id, secret: generateSecret() }));
+    const opened = open({ receiving: { secret } });
+    const marks = {
+      'ack/acme/call:completed/one': NOW - 20 * MINUTE,
+      'ack/globex/call:completed/two': NOW - 1_000,
+    };
+    await wrote(opened.log, [], { marks });
+    expect(await statesOf(opened)).toEqual([
+      ['one', 'in-use', []],
+      ['two', 'in-use', []],
+    ]);
+  });
+
   it('are replaced by what verified the last delivery of their events, also if its handler failed', async () => {
     const secret = ['new', 'old', 'other'].map((id) => ({ id, secret: generateSecret() }));
     const opened = open({ receiving: { secret } });

@@ -66,6 +66,22 @@ describe('api/dead-letters/search', () => {
     expect(second.before).toBeUndefined();
   });
 
+  it('goes on after letters of one millisecond, also when the last one was removed', async () => {
+    const { search, deadLetters } = await withLetters(
+      Array.from({ length: 100 }, (_, index) => letterOf(`c${index}`, { name: 'Ada' }, at(1))),
+    );
+    const first = await search({ about: 'Ada' });
+    await deadLetters.remove(first.letters.at(-1)!.id);
+    const found = new Set(first.letters.map(({ callId }) => callId));
+    expect(found.size).toBeLessThan(100);
+    for (let { before } = first; before !== undefined;) {
+      const next = await search({ about: 'Ada', before });
+      for (const { callId } of next.letters) found.add(callId);
+      before = next.before;
+    }
+    expect(found.size).toBe(100);
+  });
+
   it('is logged, without whom it was for; and nothing of that is in an answer', async () => {
     const actions: ConsoleAction[] = [];
     const options = { onAction: (action: ConsoleAction) => actions.push(action) };

@@ -50,6 +50,29 @@ describe('the state of a task, as a store has it', () => {
     expect(await deadLetters.count()).toBe(0);
   });
 
+  it('is not ended by a request to stop an earlier one', async () => {
+    const { store, post, deadLetters, deliver } = open({
+      receiving: { on: failing, maxAttempts: 1 },
+    });
+    await deliver(callBody('c1'));
+    // Its process died before it read the request.
+    await store.saveCursor?.('console/redrive/stop', 'the id of an earlier one');
+    const [held, read] = [deferred(), deferred()];
+    const { claim } = deadLetters;
+    deadLetters.claim = (...given) => held.promise.then(() => claim(...given));
+    const { loadCursor } = store;
+    store.loadCursor = async (name) => {
+      const text = await loadCursor?.(name);
+      if (name === 'console/redrive/stop') setImmediate(read.resolve);
+      return text;
+    };
+    const started = post<Tasks>('/api/redrive', { all: true, waitMs: 20_000 });
+    await read.promise;
+    held.resolve();
+    expect((await started).redrive).toMatchObject({ state: 'done', total: 1 });
+    expect(await store.loadCursor('console/redrive/stop')).toBeUndefined();
+  });
+
   it('whose lease was lost begins nothing more', async () => {
     const store = memoryStore();
     const opened = open({
