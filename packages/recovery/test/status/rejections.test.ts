@@ -187,6 +187,11 @@ describe('rejections that have ended', () => {
     expect(found.events).toMatchObject([{ state: 'arrives' }, { state: 'attention' }]);
   });
 
+  it('after others of the same day are told as if they were the only ones', async () => {
+    const earlier = [300, 295, 290, 200, 195, 130, 125, 120];
+    expect((await world({}, earlier)).attention).toEqual((await world()).attention);
+  });
+
   it('and of which nothing is missing are a note, for as long as a retry may come', async () => {
     const found = async (later: number) =>
       statusOf({
