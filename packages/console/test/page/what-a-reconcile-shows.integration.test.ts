@@ -118,11 +118,21 @@ describeInChromium('the view Reconcile', (chromium) => {
     ],
     [
       'failed',
-      { error: 'HTTP 401. Check the apiToken' },
+      { error: 'HTTP 401. Check the apiToken', seen: 0 },
       [
         '# Last reconcile run',
         '(bad: Failed) (info: Dry run) 12:57:05 by Bob. Calls from 08:00:05 to 12:50:05. The store remembers no events from before that, so earlier calls are left out.',
         'HTTP 401. Check the apiToken. Start it again. Events that have been handled will not run twice.',
+      ],
+    ],
+    [
+      'failed',
+      { error: 'HTTP 503', seen: 2 },
+      [
+        '# Last reconcile run',
+        '(bad: Failed) (info: Dry run) 12:57:05 by Bob. Calls from 08:00:05 to 12:50:05. The store remembers no events from before that, so earlier calls are left out.',
+        'Before it ended: 2 calls checked. (bad: 4 missed)(good: 5 run now)(bad: 7 failed)(wait: 6 in the dead letters)(good: 60 already known)(muted: 8 without a handler)(muted: 9 calls skipped)',
+        'HTTP 503. Start it again. Events that have been handled will not run twice.',
       ],
     ],
     [
@@ -136,9 +146,10 @@ describeInChromium('the view Reconcile', (chromium) => {
         "This receiver's store has no cursors, so processes cannot share their progress. This page shows only what the process that responded is doing.",
       ],
     ],
-  ] as const)('shows a run that is %s', async (state, more, lines) => {
-    const task = { ...RUN, ...more, state, events: [], reasons: [], tenant: undefined };
-    const counts = { ...COUNTS, seen: state === 'failed' ? 0 : 1 };
+  ] as const)('shows a run that is %s: %j', async (state, more, lines) => {
+    const { seen, ...error } = { seen: 1, ...more };
+    const task = { ...RUN, ...error, state, events: [], reasons: [], tenant: undefined };
+    const counts = { ...COUNTS, seen };
     const answers = withTask({ ...task, counts }, { shared: state !== 'lost' });
     const { page } = await openFixed(chromium, VIEW, answers);
     await expectSeen(page, '.section:has(.run)', lines);
