@@ -53,8 +53,9 @@ describe('the state of a task, as a store has it', () => {
   it('is not ended by a request to stop an earlier one', async () => {
     const { store, post, deadLetters, deliver } = open({
       receiving: { on: failing, maxAttempts: 1 },
+      redrive: { concurrency: 1 },
     });
-    await deliver(callBody('c1'));
+    for (const call of ['c1', 'c2']) await deliver(callBody(call));
     // Its process died before it read the request.
     await store.saveCursor?.('console/redrive/stop', 'the id of an earlier one');
     const [held, read] = [deferred(), deferred()];
@@ -69,7 +70,7 @@ describe('the state of a task, as a store has it', () => {
     const started = post<Tasks>('/api/redrive', { all: true, waitMs: 20_000 });
     await read.promise;
     held.resolve();
-    expect((await started).redrive).toMatchObject({ state: 'done', total: 1 });
+    expect((await started).redrive).toMatchObject({ state: 'done', total: 2 });
     expect(await store.loadCursor('console/redrive/stop')).toBeUndefined();
   });
 
