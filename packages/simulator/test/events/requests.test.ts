@@ -286,4 +286,16 @@ describe('the requests', () => {
     expect(simulator.events.counts()).toEqual(counts);
     expect(simulator.events.list()[0]?.attempts).toMatchObject([{ response }]);
   });
+
+  test.each([200, 404, 503])('a response with %d leaves no timer behind', async (status) => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const simulator = await open.simulator({ maxAttempts: 1 });
+    const receiver = await open.receiver(status);
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    const before = timers();
+    simulator.calls.start();
+    await simulator.events.settled();
+    expect(simulator.events.list()[0]?.attempts).toMatchObject([{ response: { status } }]);
+    expect(timers()).toBe(before);
+  });
 });
