@@ -58,6 +58,23 @@ describeInChromium('notices and dialogs', (chromium) => {
     await expectSeen(page, '#notices', []);
   });
 
+  test('a task that was started here is shown at once, and then as the polls have it', async () => {
+    const { page, pass, answer } = await openFixed(chromium, VIEW, {}, { isStill: true });
+    const begun = redrive('own', 'running');
+    answer({ ...begun, 'api/redrive': begun['api/tasks'] });
+    await page.getByRole('button', { name: 'Redrive all …' }).click();
+    await pass(0);
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive', exact: true }).click();
+    await pass(0);
+    await expectSeen(page, '#redrive-heading', ['# Redrive in progress']);
+    answer(redrive('own', 'stopped'));
+    await pass(1_100);
+    await expectSeen(page, '#redrive-heading', ['# Last redrive']);
+    answer(redrive('of another process', 'running'));
+    await pass(5_100);
+    await expectSeen(page, '#redrive-heading', ['# Redrive in progress']);
+  });
+
   test('at most four errors are shown, the latest, each once, beside what succeeded', async () => {
     const { page, answer } = await openFixed(chromium, `${VIEW}&letter=l-1`);
     const button = page.getByRole('button', { name: 'Redrive', exact: true });
