@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { status } from '@call-webhooks/recovery';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { COMPLETED, DAY, HOUR, MINUTE, RECORDING } from './service-model.ts';
-import { ack, NOW, statusOf, storeWith, type Written } from './written-log.ts';
+import { ack, NOW, rowAt, statusOf, storeWith, type Written } from './written-log.ts';
 
 describe('an event that failed before a long quiet time', () => {
   it.each([
@@ -230,5 +230,42 @@ describe('what can still be reconciled', () => {
       ...[undefined, undefined],
       "Reconcile can't run what was missed: the store remembers handled events for 13 minutes only, so older ones would run again.",
     ]);
+  });
+});
+
+describe('a silence that has ended', () => {
+  const at = (minutes: number) => NOW - minutes * MINUTE;
+  const MS = 1 / MINUTE;
+  const silence = (
+    [since, until]: readonly [number, number],
+    { eventName = COMPLETED as string, tenant = '', rememberFor = DAY } = {},
+  ): Written => {
+    const prefix = tenant === '' ? '' : `tenant:${tenant}:`;
+    const spans = [{ since: at(since), until: at(until) }];
+    return {
+      failures: [rowAt(60, { key: 'e1' }), rowAt(55, { key: 'e1', attempt: 2 })],
+      // Another tenant, so that what is covered for it is read.
+      marks: { [ack(COMPLETED)]: at(5), [ack(COMPLETED, 'acme')]: NOW },
+      cursors: { [`${prefix}call-webhooks.covered`]: JSON.stringify({ [eventName]: spans }) },
+      rememberFor,
+    };
+  };
+
+  // It lasted from 55 to 5 minutes ago.
+  it.each<[what: string, written: Written, told: number]>([
+    ['all of it', silence([55, 5]), 0],
+    ['more', silence([90, 1]), 0],
+    ['all but its first millisecond', silence([55 - MS, 5]), 1],
+    ['all but its last millisecond', silence([55, 5 + MS]), 1],
+    ['another event', silence([55, 5], { eventName: RECORDING }), 1],
+    ['another tenant', silence([55, 5], { tenant: 'acme' }), 1],
+    ['what the store still remembers of it', silence([45, 5], { rememberFor: HOUR }), 0],
+    ['less than the store still remembers', silence([45 - MS, 5], { rememberFor: HOUR }), 1],
+  ])('is told unless runs have covered %s', async (_what, written, told) => {
+    const { attention } = await statusOf(written);
+    const ended = attention.filter(({ text }) => text.includes('did not arrive from'));
+    expect(ended.map(({ kind, since, tenant }) => [kind, since, tenant])).toEqual(
+      Array(told).fill(['missed', at(55), undefined]),
+    );
   });
 });
