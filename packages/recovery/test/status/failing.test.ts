@@ -184,4 +184,28 @@ describe('events that fail', () => {
       expect(attention.map(({ kind }) => kind)).toEqual(Array(items).fill('silent'));
     },
   );
+
+  it.each([
+    ['handled', 0],
+    ['dead-lettered', 0],
+    ['running', 1],
+    ['failed', 1],
+    [undefined, 1],
+  ] as const)(
+    'and whose retry is overdue are done if the store has them as %s',
+    async (state, items) => {
+      const overdue = (rememberFor: number) =>
+        statusOf({
+          failures: [rowAt(60, { key: 'c1' })],
+          states: state === undefined ? {} : { c1: state },
+          marks: { [counterName('failed', '', 'call:completed', 's')]: NOW - 60 * MINUTE },
+          rememberFor,
+        });
+      const kinds = async (rememberFor: number) =>
+        (await overdue(rememberFor)).attention.map(({ kind, by }) => [kind, by]);
+      expect(await kinds(60 * MINUTE + 1)).toEqual(Array(items).fill(['silent', 'retries']));
+      // What the store says of events that it may have forgotten says nothing.
+      expect(await kinds(60 * MINUTE)).toEqual([['silent', 'retries']]);
+    },
+  );
 });

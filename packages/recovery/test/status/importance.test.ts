@@ -105,3 +105,26 @@ it('an event needs attention if an item is about it, or about all events of its 
     ['globex', COMPLETED, 'arrives'],
   ]);
 });
+
+it('what is said of an event of all tenants concerns it in each of them', async () => {
+  const { events, attention } = await statusOf({
+    marks: {
+      [ack(COMPLETED, 'acme')]: NOW,
+      [ack(STARTED, 'acme')]: NOW,
+      [ack(COMPLETED, 'globex')]: NOW,
+    },
+    counts: {
+      times: periodsAgo({
+        1: { [counterName('deliveryMs', COMPLETED, String(durationBucket(14_000)))]: 9 },
+      }),
+    },
+  });
+  expect(attention.map(({ kind, tenant, eventName }) => [kind, tenant, eventName])).toEqual([
+    ['slow', undefined, COMPLETED],
+  ]);
+  expect(events.map(({ tenant, eventName, state }) => [tenant, eventName, state])).toEqual([
+    ['acme', COMPLETED, 'attention'],
+    ['acme', STARTED, 'arrives'],
+    ['globex', COMPLETED, 'attention'],
+  ]);
+});

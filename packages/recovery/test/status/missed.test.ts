@@ -238,7 +238,7 @@ describe('a silence that has ended', () => {
   const MS = 1 / MINUTE;
   const silence = (
     [since, until]: readonly [number, number],
-    { eventName = COMPLETED as string, tenant = '', rememberFor = DAY } = {},
+    { eventName = COMPLETED, tenant = '', rememberFor = DAY } = {},
   ): Written => {
     const prefix = tenant === '' ? '' : `tenant:${tenant}:`;
     const spans = [{ since: at(since), until: at(until) }];
@@ -267,5 +267,61 @@ describe('a silence that has ended', () => {
     expect(ended.map(({ kind, since, tenant }) => [kind, since, tenant])).toEqual(
       Array(told).fill(['missed', at(55), undefined]),
     );
+  });
+
+  it('is one thing to do with those before it, the three newest of an event', async () => {
+    const { attention } = await statusOf({
+      failures: [300, 240, 180, 120].map((minutes) =>
+        rowAt(minutes, { key: `e${String(minutes)}` }),
+      ),
+      marks: { [ack(COMPLETED)]: at(5) },
+      states: { e300: 'failed', e240: 'failed', e180: 'failed', e120: 'failed' },
+    });
+    expect(attention.map(({ kind, since, text }) => [kind, since, text.slice(0, 63)])).toEqual([
+      ['missed', at(240), '`call:completed` did not arrive from 10:00 UTC to 13:55 UTC, af'],
+    ]);
+  });
+
+  it.each([
+    ['and of which all rows are read', 2_000, 1, 1],
+    ['and of which too many rows came for all to be read', 10, 201, 0],
+  ])('%s is told, or is not known', async (_what, rows, batches, told) => {
+    const { log } = await storeWith({
+      failures: [rowAt(60, { key: 'e1' }), rowAt(55, { key: 'e1', attempt: 2 })],
+      marks: { [ack(COMPLETED)]: at(5) },
+    });
+    const process = { id: 'p', host: 'h', pid: 1, startedAt: at(999), at: NOW, inFlight: 0 };
+    for (let batch = 0; batch < batches; batch++)
+      await log!.append({
+        ...{ id: `of others ${String(batch)}`, process, failures: [], counts: {}, marks: {} },
+        // Something of all that time, and nothing of the event.
+        rows: Array.from({ length: rows }, (_, index) =>
+          rowAt(54 - (10 * (batch * rows + index)) / (batches * rows), {
+            ...{ outcome: 'handled', eventName: 'call:started' },
+          }),
+        ),
+      });
+    const peek = async (keys: readonly string[]) => keys.map(() => 'failed' as const);
+    const { attention } = await status({ store: { log, peek, rememberFor: DAY } });
+    expect(attention.filter(({ text }) => text.includes('did not arrive from'))).toHaveLength(told);
+  });
+
+  it('is no item if the event is not expected', async () => {
+    const from = (NOW - 12 * HOUR) / (10 * MINUTE);
+    const one = (minutes: number, ...names: string[]) =>
+      [
+        from + minutes / 10,
+        Object.fromEntries(names.map((name) => [counterName(name, ''), 1])),
+      ] as const;
+    const arrivals = Object.fromEntries([
+      ...Array.from({ length: 12 }, (_, index) => one(-110 + index * 10, COMPLETED, RECORDING)),
+      ...[80, 90, 100, 110].map((minutes) => one(minutes, COMPLETED)),
+      one(250, COMPLETED, RECORDING),
+    ]);
+    const marks = { [ack(COMPLETED)]: NOW - MINUTE, [ack(RECORDING)]: NOW - MINUTE };
+    const told = async (expected: readonly string[]) =>
+      (await statusOf({ counts: { arrivals }, marks, asked: { expect: expected } })).attention;
+    expect(await told([COMPLETED])).toEqual([]);
+    expect(await told([RECORDING])).toMatchObject([{ kind: 'missed', eventName: RECORDING }]);
   });
 });

@@ -211,6 +211,32 @@ describe('rejections that have ended', () => {
     expect(await found(1)).toMatchObject({ attention: [], undecided: [], notes: [] });
   });
 
+  it('are not over while the retry of the last one may come: another event is still suspected', async () => {
+    const { attention } = await statusOf({
+      counts: { minutes: minutesAgo({ 13: { [name]: 2 }, 8: { [name]: 2 }, 3: { [name]: 2 } }) },
+      rows: [rowAt(1, { outcome: 'handled' })],
+      marks: { [ack('call:completed')]: ago(1), [ack('call:started')]: ago(20) },
+    });
+    expect(
+      attention.map(({ urgent, eventName, count, until }) => [urgent, eventName, count, until]),
+    ).toEqual([[true, 'call:started', 6, undefined]]);
+  });
+
+  it('name the secret that verified the last delivery, not that of an older one', async () => {
+    const mark = (secret: string) => counterName('ack', '', 'call:completed', secret);
+    for (const order of [
+      ['new', 'old'],
+      ['old', 'new'],
+    ]) {
+      const times: Record<string, number> = { new: ago(20), old: ago(90) };
+      const { attention } = await statusOf({
+        counts: { minutes: minutesAgo({ 6: { [name]: 1 }, 1: { [name]: 1 } }) },
+        marks: Object.fromEntries(order.map((secret) => [mark(secret), times[secret]!])),
+      });
+      expect(attention[0]?.text).toContain('last verified with the secret `new` at 13:40 UTC.');
+    }
+  });
+
   it('and begin again are told since they began again, with how many they are', async () => {
     const found = await world({}, [3, 1]);
     expect(found.attention).toEqual([
