@@ -73,6 +73,30 @@ describe('keepRecords', () => {
     },
   );
 
+  test.each([
+    [0, 'loggedAt', 'recording'],
+    [1, 'recording', 'loggedAt'],
+  ])(
+    'a call that has ended is kept until it is logged and has its recording (recordingFirst: %i)',
+    async (recordingFirst, first, second) => {
+      const { calls, clock } = await open.simulator({ keepRecords: 1, recordingFirst });
+      const old = calls.end(calls.start()._id);
+      if (recordingFirst) await clock.advance('1s');
+      expect(calls.get(old._id)).toHaveProperty(first);
+      expect(calls.get(old._id)).not.toHaveProperty(second);
+      calls.start({ recorded: false });
+      expect(calls.list()).toHaveLength(2);
+      await clock.runUntilIdle();
+      expect(calls.get(old._id)).toMatchObject({
+        [first]: expect.anything(),
+        [second]: expect.anything(),
+      });
+      const { _id } = calls.start({ recorded: false });
+      expect(calls.list().map((one) => one._id)).toContain(_id);
+      expect(calls.find(old._id)).toBeUndefined();
+    },
+  );
+
   test('the oldest calls are removed, but for those that go on or wait for their recording', async () => {
     const { calls, clock } = await open.simulator({ keepRecords: 2 });
     const ongoing = calls.start();
