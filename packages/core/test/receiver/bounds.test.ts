@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { eventKey } from '../../src/index.ts';
+import { eventKey, memoryDeadLetters, memoryStore } from '../../src/index.ts';
 import { valuesOf } from '../../src/report/delivered.ts';
 import { contentOf } from '../redact/payload.ts';
 import { createTestReceiver, delivery } from '../support.ts';
@@ -92,5 +92,37 @@ describe('a delivery of 1 MB that fails', () => {
     expect(status).toBe(500);
     expect(length).toBeGreaterThan(MEGABYTE / 2);
     expect(length).toBeLessThan(1.5 * MEGABYTE);
+  });
+});
+
+describe('a thousand deliveries, of as many events, calls and groups', () => {
+  const PLACES = 20;
+  /** What is counted and logged by name has a hundred names, each of them with a few outcomes. */
+  const MOST = 600;
+
+  it('leave behind no map and no set that has grown with them', async () => {
+    const spies = [jest.spyOn(Map.prototype, 'set'), jest.spyOn(Set.prototype, 'add')];
+    const { send, receiver } = createTestReceiver({
+      store: memoryStore({ maxEntries: PLACES, onEvicted: () => undefined }),
+      deadLetter: memoryDeadLetters({ maxLetters: PLACES }),
+      maxAttempts: 1,
+      oneAtATime: true,
+      on: {
+        'call:started': (event: { callId: string }) => {
+          if (event.callId.endsWith('7')) throw new Error('mine');
+        },
+      },
+      onUnhandled: () => undefined,
+    });
+    for (let at = 0; at < 1_000; at++) {
+      const name = at % 2 ? 'call:started' : `call:new-${String(at)}`;
+      await send({ eventName: name, callId: `c-${String(at)}` });
+    }
+    const touched = new Set(spies.flatMap(({ mock }) => mock.contexts as { size: number }[]));
+    jest.restoreAllMocks();
+    const largest = [...touched].map(({ size }) => size).sort((one, other) => other - one);
+    expect(touched.size).toBeGreaterThan(10);
+    expect(largest.filter((size) => size > MOST)).toEqual([]);
+    await receiver.close();
   });
 });
