@@ -7,6 +7,7 @@ import {
   type OpenedQueue,
 } from '@call-webhooks/store-tests';
 import { createPgBossWorker, pgBossDeadJobs, pgBossJobs, pgBossQueue } from '../src/index.ts';
+import { isPgBoss10 } from './pg-boss-version.ts';
 import { openPool, withPostgres } from './support.ts';
 import { usePgBoss } from './use-pg-boss.ts';
 
@@ -128,6 +129,40 @@ withPostgres('dead jobs of pg-boss', () => {
       expect(await jobs(name)).toMatchObject([{ state: 'completed' }]);
     },
   );
+
+  // Version 12 has no archive.
+  (isPgBoss10 ? it : it.skip)('lists, erases and forgets what pg-boss has archived', async () => {
+    const name = unique('calls');
+    const deliveries = [queuedCall(unique('call')), queuedCall(unique('call'))] as const;
+    for (const delivery of deliveries)
+      await pgBossQueue(test.boss, { queue: name }).enqueue(delivery);
+    const ask = (text: string) => test.boss.getDb().executeSql(text, [name]);
+    await ask(
+      `UPDATE pgboss.job SET state = 'completed', output = '{"error":"of the call"}' WHERE name = $1`,
+    );
+    await ask(`WITH moved AS (DELETE FROM pgboss.job WHERE name = $1 RETURNING *)
+      INSERT INTO pgboss.archive SELECT * FROM moved`);
+    const archived = pgBossJobs(test.boss, { queue: name });
+    const found = async () => (await archived.list()).jobs;
+    const [first, second] = await found();
+    expect([first!, second!].map(({ state, delivery }) => [state, delivery.key]).sort()).toEqual(
+      deliveries.map(({ key }) => ['done', key]).sort(),
+    );
+    expect((await archived.list({ limit: 1 })).jobs).toEqual([first]);
+    for (const state of ['waiting', 'dead'] as const)
+      expect(await archived.erase(first!.id, state)).toBe(false);
+    expect(await archived.erase(first!.id, 'done')).toBe(true);
+    expect(await archived.erase(first!.id, 'done')).toBe(false);
+    expect(await found()).toEqual([second]);
+    const rows = `SELECT data, output FROM pgboss.archive WHERE name = $1 ORDER BY output NULLS FIRST`;
+    expect((await ask(rows)).rows).toEqual([
+      { data: {}, output: null },
+      { data: second!.delivery, output: { error: 'of the call' } },
+    ]);
+    const keys = [...deliveries.map(({ key }) => key!), unique('nobody')];
+    expect([await archived.forget(keys), await archived.forget(keys)]).toEqual([2, 0]);
+    expect((await ask(rows)).rows).toEqual([]);
+  });
 
   it('refuses a cursor of another list', async () => {
     const deadJobs = pgBossDeadJobs(test.boss);
