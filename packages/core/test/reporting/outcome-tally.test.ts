@@ -7,8 +7,10 @@ import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 import {
   createTestReceiver,
   deferred,
+  delivery,
   Lines,
   NOW,
+  OTHER_SECRET,
   SECONDS,
   SECRET_ID,
   STARTED,
@@ -55,6 +57,26 @@ describe('what an outcome adds to the log', () => {
     expect([...arrivals.values()]).toEqual([{ 'call:started/': 1, 'other/': 1 }]);
     const durations = only(await counts(), 'deliveryMs/call:started/', 'storeMs/');
     expect(Object.values(durations).reduce((sum, count) => sum + count, 0)).toBe(3 + 5);
+  });
+
+  it.each<[string, boolean, object, object?]>([
+    ['signature-mismatch', true, {}, { secret: OTHER_SECRET }],
+    ['timestamp-out-of-tolerance', true, {}, { now: () => NOW + 301_000 }],
+    ['secret-unavailable', true, {}, { secret: () => Promise.reject(new Error('down')) }],
+    ['body-already-parsed', true, { body: {} }],
+    ['missing-header', false, { headers: {} }],
+    ['method-not-allowed', false, { method: 'GET' }],
+    ['body-too-large', false, { body: new Uint8Array(2_000_000) }],
+    ['unsupported-encoding', false, { headers: { 'content-encoding': 'gzip' } }],
+  ])('counts %s among the rejected: %s', async (code, isRejected, changes, options = {}) => {
+    const { store, counts } = loggedStore();
+    const { receiver } = createTestReceiver({ store, ...options });
+    const request = { ...(await delivery(STARTED)), ...changes };
+    expect((await receiver.receive(request)).outcome.outcome).toBe(code);
+    await pass();
+    expect(only(await counts(), 'rejected/')).toEqual(
+      isRejected ? { [`rejected/${code}/`]: 1 } : {},
+    );
   });
 
   it('keep the time of the last one when the clock of the process is set back', async () => {
