@@ -85,6 +85,35 @@ describe('a run that is aborted', () => {
       expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
     },
   );
+
+  it.each([
+    [10, '1'],
+    [11, '1'],
+    [12, '2'],
+    [13, '2'],
+  ])(
+    'after %d calls, when it looks at what is newer, goes on with page %s of that',
+    async (count, page) => {
+      const { receiver } = oldReceiver();
+      const cursor = { since: +since, until: STARTED_AT + 21 * HOUR, next: '1', result: NOTHING };
+      await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
+      const { client, asked } = listing([[call(23), call(22)], ...PAGES]);
+      const stopping = new AbortController();
+      let seen = 0;
+      const options = { client, receiver, since, clock, concurrency: 1 };
+      const cut = reconcile({
+        ...options,
+        signal: stopping.signal,
+        onProgress() {
+          if ((seen += 1) === count) stopping.abort(new Error('a deploy'));
+        },
+      });
+      await expect(cut).rejects.toThrow('a deploy');
+      asked.length = 0;
+      await reconcile(options);
+      expect(asked).toEqual(['1', '2', '3', '4'].slice(Number(page) - 1));
+    },
+  );
 });
 
 describe('a service that fails', () => {
