@@ -38,6 +38,11 @@ describeInChromium('events that are not among the latest', (chromium) => {
     await page.keyboard.press('/');
     const field = page.getByRole('searchbox', { name: 'Search the events' });
     const [first] = simulator.events.list();
+    const says = async (words: string) => {
+      for (let left = 200; (await field.inputValue()) !== words && left > 0; left--)
+        await page.waitForTimeout(20);
+      expect(await field.inputValue()).toBe(words);
+    };
     for (const words of ['ida holm', '#1', first!._id, '+15550199']) {
       await field.fill(words);
       await page.waitForURL(({ searchParams }) => searchParams.get('q') === words);
@@ -55,9 +60,9 @@ describeInChromium('events that are not among the latest', (chromium) => {
     // Back leaves the search as a whole, and the field says what is searched for.
     await page.goBack();
     await page.waitForURL(({ searchParams }) => searchParams.get('q') === null);
-    await page.waitForFunction(`document.getElementById('search').value === ''`);
+    await says('');
     await page.goForward();
-    await page.waitForFunction(`document.getElementById('search').value === 'nobody'`);
+    await says('nobody');
     await page.getByText('No event matches these filters.').waitFor();
     await field.fill('');
     await count('all', 450);

@@ -141,7 +141,8 @@ describeInChromium('the inspector follows what changes', (chromium) => {
     await page.locator('#detail-title[data-id=e15]').waitFor();
     await page.locator('#detail').hover();
     await page.mouse.wheel(0, 200);
-    await page.waitForFunction(`document.getElementById('detail').scrollTop > 100`);
+    for (let left = 200; (await at()) <= 100 && left > 0; left--) await page.waitForTimeout(20);
+    expect(await at()).toBeGreaterThan(100);
     const [last] = WORLD.events.slice(-1);
     await become({ events: [...WORLD.events.slice(0, -1), { ...last!, number: 99 }] });
     await page.locator('#detail').getByText('#99').waitFor({ state: 'attached' });
