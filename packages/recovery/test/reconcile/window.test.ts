@@ -184,4 +184,12 @@ describe('the window', () => {
       known: 2,
     });
   });
+
+  it('that would end in the future takes no call for ended that may still go on', async () => {
+    const { handled, receiver } = oldReceiver();
+    const { client } = listing([[call(20.5, { endedAt: undefined })]]);
+    const until = new Date(clock.now() + HOUR);
+    const result = await reconcile({ client, receiver, since: lateSince, until, clock });
+    expect([result, handled]).toEqual([{ ...NOTHING, seen: 1 }, []]);
+  });
 });

@@ -208,4 +208,19 @@ describe('events that fail', () => {
       expect(await kinds(60 * MINUTE)).toEqual([['silent', 'retries']]);
     },
   );
+
+  it.each([
+    ['second outcomes of deliveries', { late: true as const }],
+    ['redrives', { source: 'redrive' as const }],
+    ['replays', { outcome: 'replayed' as const }],
+  ])('are no %s, which the service does not send again', async (_what, more) => {
+    const { attention } = await statusOf({
+      failures: [11, 6, 1].map((minutes, at) =>
+        rowAt(minutes, { key: 'c1', attempt: at + 1, ...more }),
+      ),
+      states: { c1: 'failed' },
+      marks: { [ack('call:completed')]: NOW },
+    });
+    expect(attention).toEqual([]);
+  });
 });
