@@ -191,6 +191,8 @@ describe('a record has all its fields, and no other', () => {
       ...given,
       ...{ _id: anId, state: 'ongoing', createdAt: STARTED_AT, dialedAt: STARTED_AT },
     });
+    const { calledName, calledEmail } = calls.start({ calledEmail: null });
+    expect([calledName, calledEmail]).toEqual([expect.any(String), undefined]);
     expect(() => calls.start({ placedBy: 'nobody' })).toThrow('no user with this id');
   });
 

@@ -139,10 +139,11 @@ describeInChromium('moving around', (chromium) => {
   );
 
   test('a reconcile run leaves dead letters alone, and only one of it can be started', async () => {
-    const { page } = await openFixed(chromium, DEAD, running('reconcile'));
-    await page.locator('[aria-label="Dead letters"]').waitFor();
+    const still = { isStill: true };
+    const { page, pass } = await openFixed(chromium, DEAD, running('reconcile'), still);
     expect(await page.getByRole('button', { disabled: true }).count()).toBe(0);
     await open('Reconcile')(page);
+    await pass(0);
     await expectSeen(page, '#view button', ['<Dry run disabled>', '<Stop>']);
   });
 });

@@ -40,6 +40,15 @@ describe('a handler that fails', () => {
     expect(outcomes[0]).not.toHaveProperty('attemptsLeft');
   });
 
+  it('has no count of attempts left when its last one is a dead letter that the store does not learn of', async () => {
+    const store = { ...memoryStore(), complete: () => Promise.reject(new Error('down')) };
+    const { send, outcomes } = createTestReceiver({
+      ...{ store, on: { 'call:started': fail }, maxAttempts: 1, deadLetter: jest.fn() },
+    });
+    expect(await send(STARTED)).toBe('store-unavailable');
+    expect(outcomes[0]).not.toHaveProperty('attemptsLeft');
+  });
+
   it('keeps failing without a deadLetter', async () => {
     const { send } = createTestReceiver({ on: { 'call:started': fail }, maxAttempts: 1 });
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('handler-failed');

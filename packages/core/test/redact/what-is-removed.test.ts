@@ -54,6 +54,12 @@ describe('what is removed', () => {
     expect(redact(text, PAYLOAD)).toBe(logged);
   });
 
+  it('a number that was sent without quotes, if it can be one of a phone', () => {
+    for (const called of [1_000_000, 5_550_104, 491_715_550_123])
+      expect(redact(`no ${String(called)}`, { called })).toBe('no [redacted]');
+    expect(redact('after 999999', { called: 999_999 })).toBe('after 999999');
+  });
+
   it('a name in other spellings', () => {
     const called = (recipientName: string) => ({ recipientName });
     const both = { recipientName: 'Ada Lovelace', recipientEmail: 'ada.king@example.com' };

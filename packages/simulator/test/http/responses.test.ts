@@ -149,13 +149,14 @@ describe('what is refused changes nothing', () => {
   }
 
   async function everything(simulator: Simulator) {
-    const { messages, clock, chaos } = simulator;
+    const { messages, clock, chaos, secrets } = simulator;
     await simulator.events.settled();
     const paths = ['/_sim/state', '/_sim/secrets', '/_sim/messages'];
     const shown = await Promise.all(paths.map((path) => ask(simulator, 'GET', path)));
     const bodies = shown.map(({ json }) => json);
     return {
       bodies,
+      secrets: secrets.all(),
       activities: [...messages.activities()],
       due: clock.nextDueAt(),
       ...chaos.get(),
