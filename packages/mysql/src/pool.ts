@@ -28,6 +28,7 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 /** Error numbers of the server. */
 export const ERROR = {
   noTable: 1146,
+  tableDenied: 1142,
   noProcedure: 1305,
   otherParameters: 1318,
   /** As a procedure of ours says that the tables are those of another release. */

@@ -107,15 +107,25 @@ export class Tables {
 
   /** Whether each table and each procedure is there. */
   async #isWhole(run: Run): Promise<boolean> {
-    const has = async (kind: 'table' | 'routine', names: string[]) => {
-      const [[count] = []] = await run(
-        `SELECT COUNT(*) FROM information_schema.${kind}s WHERE ${kind}_schema = DATABASE() AND ${kind}_name IN ('${names.join("', '")}')`,
-      );
-      return numberOf(count) === names.length;
-    };
-    const named = procedures(this.prefix).map(({ name }) => `${this.prefix}${name}`);
-    const made = tables(this.prefix).map(({ name }) => name);
-    return (await has('routine', named)) && has('table', made);
+    const named = procedures(this.prefix).map(({ name }) => `'${this.prefix}${name}'`);
+    const [[count] = []] = await run(
+      `SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name IN (${named.join(', ')})`,
+    );
+    if (numberOf(count) !== named.length) return false;
+    for (const { name } of tables(this.prefix)) if (await this.#isMissing(run, name)) return false;
+    return true;
+  }
+
+  /** A table that this user may not read is there, as far as anybody can tell: `information_schema` does not show it. */
+  async #isMissing(run: Run, name: string): Promise<boolean> {
+    try {
+      await run(`SELECT 1 FROM ${name} LIMIT 0`);
+      return false;
+    } catch (error) {
+      const number = errorNumber(error);
+      if (number !== ERROR.noTable && number !== ERROR.tableDenied) throw error;
+      return number === ERROR.noTable;
+    }
   }
 
   async #find(run: Run): Promise<Found> {

@@ -45,6 +45,21 @@ interface FixedOptions extends BrowserContextOptions {
   isStill?: boolean;
 }
 
+/** Counts what the page has asked for and has not got yet: a request that has ended is not yet an answer that was read. */
+const COUNT_UNANSWERED = `
+  window.unanswered = 0;
+  const ask = window.fetch;
+  window.fetch = async (...request) => {
+    window.unanswered += 1;
+    try {
+      const response = await ask(...request);
+      await response.clone().text();
+      return response;
+    } finally {
+      window.unanswered -= 1;
+    }
+  };`;
+
 const ORIGIN = 'http://localhost:9';
 const MOUNT = `${ORIGIN}/ops/webhooks/`;
 let files: Promise<[name: string, text: string][]> | undefined;
@@ -71,6 +86,7 @@ export async function openFixed(
   if (isStill) {
     await page.clock.install({ time: NOW - 1_000 });
     await page.clock.pauseAt(NOW);
+    await page.addInitScript(COUNT_UNANSWERED);
   } else await page.clock.setFixedTime(NOW);
   await page.route(`${ORIGIN}/**`, async (route) => {
     const request = route.request();
@@ -96,16 +112,12 @@ export async function openFixed(
     if (answer === undefined) return route.fulfill({ status: 400, body: `no answer for ${path}` });
     return route.fulfill({ json: answer });
   });
-  let open = 0;
-  page.on('request', () => (open += 1));
-  page.on('requestfinished', () => (open -= 1));
-  page.on('requestfailed', () => (open -= 1));
   /** Lets time pass, and everything that was asked for arrive and be shown. */
   const pass = async (ms: number) => {
     await page.clock.runFor(ms);
-    for (let idle = 0; idle < 3; idle = open === 0 ? idle + 1 : 0) {
+    for (let idle = 0; idle < 3;) {
       await page.clock.runFor(20); // frames
-      await page.evaluate('0');
+      idle = (await page.evaluate<number>('unanswered')) === 0 ? idle + 1 : 0;
     }
   };
   await page.goto(`${MOUNT}${query}`);
