@@ -42,19 +42,22 @@ export function notesOf(
 
 const ofTenant = (tenant: string) => (tenant === '' ? {} : { tenant });
 
-/** All events of a tenant stayed away in hours that usually have many calls, and arrive again. */
+/**
+ * All events of a tenant stayed away in hours that usually have many calls, and arrive again. This is told as long as
+ * the log has enough of the same hours of the week before, which is for a day after that time ended at most.
+ */
 function endedQuiet(
   evidence: Evidence,
   { periods }: Histories,
   at: Told['at'],
 ): readonly StatusNote[] {
   const { now, thresholds, covered } = evidence;
-  const { nothingFor, missedFor, usualCalls: enough } = thresholds;
+  const { nothingFor, usualCalls: enough } = thresholds;
   return [...periods].flatMap(([tenant, own]) => {
     if (tenant === OTHERS) return [];
     return own.flatMap(({ at: until }, index): readonly StatusNote[] => {
       const since = own[index - 1]?.at ?? until;
-      if (now - until > missedFor || until - since - PERIOD_MS < nothingFor) return [];
+      if (until - since - PERIOD_MS < nothingFor) return [];
       const { count, isWhole } = usualCalls(own, since, until, now);
       if (count < enough) return [];
       const begun = since + PERIOD_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { counterName } from '@call-webhooks/core/stores';
-import { COMPLETED, DAY, HOUR, MINUTE, RECORDING, STARTED } from './service-model.ts';
+import { COMPLETED, DAY, MINUTE, RECORDING, STARTED } from './service-model.ts';
 import { ack, minutesAgo, NOW, periodsAgo, statusOf, type Written } from './written-log.ts';
 
 const WEEK = 7 * 144;
@@ -55,14 +55,19 @@ describe('a quiet time that has ended', () => {
   });
 
   it('says so if the log no longer has all of these hours of the week before', async () => {
-    const later = async (hours: number) => {
-      const [note] = await notesOf(world({}, { later: hours * HOUR, rememberFor: 3 * DAY }));
+    const usual = { [WEEK + 40 - 1]: 12, [WEEK + 21]: 22 };
+    const later = async (ms: number) => {
+      const [note] = await notesOf(world({ usual }, { later: ms, rememberFor: 3 * DAY }));
       return /last week, (.*) arrived\. On/.exec(note?.text ?? '')?.[1];
     };
-    // They began 7 days and 6 hours and 40 minutes ago, and the log has 8 days.
-    expect(await later(17)).toBe('25 calls');
-    expect(await later(18)).toBe('at least 25 calls');
-    expect(await later(20)).toBeUndefined();
+    // It began 6 hours and 40 minutes ago, and the log has 8 days. The last of its usual calls came 3.5 hours ago.
+    const [begun, last] = [DAY - 40 * 10 * MINUTE, DAY - 21 * 10 * MINUTE];
+    expect(await later(begun)).toBe('34 calls');
+    expect(await later(begun + 1)).toBe('at least 34 calls');
+    expect(await later(begun + 10 * MINUTE)).toBe('at least 34 calls');
+    expect(await later(begun + 10 * MINUTE + 1)).toBe('at least 22 calls');
+    expect(await later(last)).toBe('at least 22 calls');
+    expect(await later(last + 1)).toBeUndefined();
   });
 
   it.each([
