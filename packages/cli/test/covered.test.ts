@@ -8,6 +8,11 @@ import { run } from './support/run.ts';
 const MINUTE = 60_000;
 const COMPLETED = 'call:completed';
 
+interface Span {
+  since: number;
+  until: number;
+}
+
 /**
  * A receiver whose rule was paused after a failure, and has been resumed, for each of these tenants. The service has
  * one call of that time.
@@ -59,7 +64,8 @@ async function resumed(tenants: readonly string[]) {
   };
   const reconcile = (url: string, argv: readonly string[]) =>
     run(['reconcile', '--to', url, ...argv], { env });
-  return { ...made, store, missed, reconcile };
+  const loadCursor = (name: string) => made.store.loadCursor?.(name);
+  return { ...made, store, missed, reconcile, loadCursor };
 }
 
 test('what a reconcile has covered is no longer missed, once the run is recorded', async () => {
@@ -85,4 +91,22 @@ test('with --tenant, it is no longer missed of that tenant alone', async () => {
   const own = await reconcile(acme, ['--since', '3h', '--tenant', 'acme', ...store]);
   expect(own).toMatchObject({ code: 0, stderr: '' });
   expect(await missed()).toEqual(['missed globex']);
+});
+
+test.each([
+  ['10 minutes before the run began, by default', [], 10],
+  ['when the run began, if nothing is to be left out', ['--until', '0s'], 0],
+  ['at the time that was given', ['--until', '30m'], 30],
+])('what a run has covered ends %s', async (_when, until, minutes) => {
+  const { url, store, reconcile, loadCursor } = await resumed(['']);
+  const before = Date.now();
+  expect(await reconcile(url, ['--since', '3h', ...until, ...store])).toMatchObject({ code: 0 });
+  const after = Date.now();
+  const kept = await loadCursor('call-webhooks.covered');
+  const { [COMPLETED]: spans } = JSON.parse(kept ?? '{}') as Record<string, Span[]>;
+  expect(spans).toHaveLength(1);
+  const [span] = spans!;
+  expect(span!.until - span!.since).toBe((180 - minutes) * MINUTE);
+  expect(span!.until + minutes * MINUTE).toBeGreaterThanOrEqual(before);
+  expect(span!.until + minutes * MINUTE).toBeLessThanOrEqual(after);
 });

@@ -208,3 +208,84 @@ describe('the time that runs have covered', () => {
     expect(kept()).toEqual({ 'call:completed': spans([[2, 4]]) });
   });
 });
+
+describe('where the covered time ends', () => {
+  const MINUTE = HOUR / 60;
+  /** A run that begins at 24:00 and takes an hour and a half, the half of it for each of two pages. */
+  async function slowRun(
+    options: Partial<ReconcileOptions> & { outcomes?: readonly OutcomeCode[]; cutAfter?: number },
+    cursors = new Map<string, string>(),
+  ) {
+    const { outcomes = [], cutAfter, ...more } = options;
+    let now = at(24);
+    const stopping = new AbortController();
+    const { client } = listing([[call(16)], [call(15)]]);
+    const list: typeof client.calls.list = (query) => {
+      now += 45 * MINUTE;
+      return client.calls.list(query);
+    };
+    const left = [...outcomes];
+    let seen = 0;
+    const running = reconcile({
+      ...{ client: { ...client, calls: { ...client.calls, list } }, since: new Date(at(12)) },
+      clock: { ...clock, now: () => now },
+      receiver: { deliver: async () => ({ outcome: left.shift() ?? 'handled' }) },
+      store: {
+        rememberFor: 3 * DAY,
+        loadCursor: async (name) => cursors.get(name),
+        saveCursor: async (name, text) => void cursors.set(name, text ?? ''),
+      },
+      signal: stopping.signal,
+      onProgress() {
+        if ((seen += 1) === cutAfter) stopping.abort(new Error('a deploy'));
+      },
+      ...more,
+    });
+    await running.catch(() => undefined);
+    const covered = cursors.get('call-webhooks.covered');
+    return covered === undefined ? undefined : (JSON.parse(covered) as unknown);
+  }
+  const until = (hours: number) => ({ 'call:completed': spans([[12, hours]]) });
+  const TEN_MINUTES = 10 / 60;
+
+  it.each<[what: string, options: Parameters<typeof slowRun>[0], end: number | undefined]>([
+    ['10 minutes before the run began', {}, 24 - TEN_MINUTES],
+    ['at an earlier time that it was given', { until: new Date(at(20)) }, 20],
+    ['when the run began, if that was given', { until: new Date(at(24)) }, 24],
+    ['when the run began, if a later time was given', { until: new Date(at(25)) }, 24],
+    [
+      'there, although no other page is asked for',
+      { newestFirst: true, since: new Date(at(15.5)) },
+      24 - TEN_MINUTES,
+    ],
+    [
+      'there, although its events were known',
+      { outcomes: ['duplicate', 'duplicate'] },
+      24 - TEN_MINUTES,
+    ],
+    ['nowhere, since an event failed', { outcomes: ['handler-failed'] }, undefined],
+    ['nowhere, since the last event failed', { outcomes: ['handled', 'deadline'] }, undefined],
+    ['nowhere, since the run was cut off', { cutAfter: 1 }, undefined],
+    ['nowhere, since it was cut off in its last page', { cutAfter: 2 }, undefined],
+    ['nowhere, since the receiver took nothing', { outcomes: ['shutting-down'] }, undefined],
+  ])('is %s', async (_what, options, end) => {
+    const covered = await slowRun(options);
+    const since = options.since ? (options.since.getTime() - STARTED_AT) / HOUR : 12;
+    expect(covered).toEqual(
+      end === undefined ? undefined : { 'call:completed': spans([[since, end]]) },
+    );
+  });
+
+  it.each([
+    ['the same window', { until: new Date(at(20)) }, { until: new Date(at(20)) }, 20],
+    ['what is newer as well', { until: new Date(at(20)) }, {}, 24 - TEN_MINUTES],
+    ['an earlier end', {}, { until: new Date(at(20)) }, 20],
+  ])(
+    'after a run that was cut off is that of the run that ends: %s',
+    async (_what, cut, next, end) => {
+      const cursors = new Map<string, string>();
+      expect(await slowRun({ ...cut, cutAfter: 1 }, cursors)).toBeUndefined();
+      expect(await slowRun(next, cursors)).toEqual(until(end));
+    },
+  );
+});

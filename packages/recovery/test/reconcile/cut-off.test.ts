@@ -59,43 +59,12 @@ describe('a run that is aborted', () => {
     expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])(
-    'after %d calls of a run that was aborted before goes on, with all that is newer',
-    async (count) => {
+  describe('and had gone on with an earlier run', () => {
+    /** An earlier run had done the first page of a window that ended before the two newest calls. */
+    const cutAfter = async (count: number) => {
       const { receiver, handled } = oldReceiver();
-      // An earlier run had done the first page of a window that ended before the two newest calls.
       const result = { ...NOTHING, seen: 2, missed: 2, handled: 2 };
       const cursor = { since: +since, until: STARTED_AT + 21 * HOUR, next: '1', result };
-      await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
-      const pages = [[call(23), call(22)], ...PAGES];
-      const { client } = listing(pages);
-      const stopping = new AbortController();
-      let seen = 0;
-      const options = { client, receiver, since, clock, concurrency: 1 };
-      const cut = reconcile({
-        ...options,
-        signal: stopping.signal,
-        onProgress() {
-          if ((seen += 1) === count) stopping.abort(new Error('a deploy'));
-        },
-      });
-      await expect(cut).rejects.toThrow('a deploy');
-      await reconcile(options);
-      expect([...handled].sort()).toEqual([...HANDLED, 'c22', 'c23'].sort());
-      expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
-    },
-  );
-
-  it.each([
-    [10, '1'],
-    [11, '1'],
-    [12, '2'],
-    [13, '2'],
-  ])(
-    'after %d calls, when it looks at what is newer, goes on with page %s of that',
-    async (count, page) => {
-      const { receiver } = oldReceiver();
-      const cursor = { since: +since, until: STARTED_AT + 21 * HOUR, next: '1', result: NOTHING };
       await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
       const { client, asked } = listing([[call(23), call(22)], ...PAGES]);
       const stopping = new AbortController();
@@ -111,9 +80,31 @@ describe('a run that is aborted', () => {
       await expect(cut).rejects.toThrow('a deploy');
       asked.length = 0;
       await reconcile(options);
-      expect(asked).toEqual(['1', '2', '3', '4'].slice(Number(page) - 1));
-    },
-  );
+      return { receiver, handled, asked };
+    };
+
+    it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])(
+      'goes on after %d calls, with all that is newer',
+      async (count) => {
+        const { receiver, handled } = await cutAfter(count);
+        expect([...handled].sort()).toEqual([...HANDLED, 'c22', 'c23'].sort());
+        expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
+      },
+    );
+
+    it.each([
+      [10, '1'],
+      [11, '1'],
+      [12, '2'],
+      [13, '2'],
+    ])(
+      'goes on after %d calls, when it looked at what is newer, with page %s of that',
+      async (count, page) => {
+        const { asked } = await cutAfter(count);
+        expect(asked).toEqual(['1', '2', '3', '4'].slice(Number(page) - 1));
+      },
+    );
+  });
 });
 
 describe('a service that fails', () => {

@@ -223,4 +223,16 @@ describe('events that fail', () => {
     });
     expect(attention).toEqual([]);
   });
+
+  it('of a name beyond the first 100, which has no mark of its own, are no reason to know nothing', async () => {
+    const { attention, unknown } = await statusOf({
+      failures: [60, 55].map((minutes, at) =>
+        rowAt(minutes, { key: 'c1', attempt: at + 1, eventName: 'own:101' }),
+      ),
+      states: { c1: 'failed' },
+      marks: { [counterName('failed', '', '*', 's')]: NOW - 30 * MINUTE },
+    });
+    expect(unknown).toBeUndefined();
+    expect(attention.map(({ kind, eventName }) => [kind, eventName])).toEqual([['silent', '*']]);
+  });
 });
