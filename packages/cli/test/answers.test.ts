@@ -134,6 +134,8 @@ test('of the service, to a rotation, with two secrets: both are printed, since o
 
 const LISTS = 'List what exists: npx call-webhooks rules list, npx call-webhooks events list';
 const CORRECT = 'Correct this value. For all options, add --help to the command.';
+const AGAIN =
+  'Start the simulator again, and then run this command again. If it keeps failing, report it as a bug.';
 const OTHER = [
   'The server at http://127.0.0.1:PORT is not a simulator.',
   'Pass the address of yours: --simulator http://127.0.0.1:PORT',
@@ -149,8 +151,17 @@ describe.each(['events list', 'chaos off', 'clock advance 5s'])(
       ],
       [404, { error: { code: 'not-found', message: 'No.' } }, 2, 'No.', LISTS],
       [409, { error: { code: 'conflict', message: 'No.' } }, 2, 'No.', LISTS],
-      [422, { error: { code: 'invalid', message: 'No.' } }, 2, 'No.', CORRECT],
-      [500, { error: { code: 'internal', message: 'No.' } }, 3, 'No.', CORRECT],
+      [
+        ...([403, { error: { code: 'forbidden-host', message: 'No.' } }, 2, 'No.'] as const),
+        'Pass its address with a number: --simulator http://127.0.0.1:PORT',
+      ],
+      [400, { error: { code: 'invalid-input', message: 'No.' } }, 2, 'No.', CORRECT],
+      [413, { error: { code: 'bad-request', message: 'No.' } }, 2, 'No.', CORRECT],
+      [499, { error: { code: 'new', message: 'No.' } }, 2, 'No.', CORRECT],
+      [500, { error: { code: 'internal', message: 'No.' } }, 3, 'No.', AGAIN],
+      // Whatever it calls its failure, no input is to blame.
+      [500, { error: { code: 'not-found', message: 'No.' } }, 3, 'No.', AGAIN],
+      [503, { error: { code: 'new', message: 'No.' } }, 3, 'No.', AGAIN],
       [500, '', 3, ...OTHER],
       [400, { error: { code: 'invalid' } }, 3, ...OTHER],
       [200, '<html>', 3, ...OTHER],

@@ -121,17 +121,6 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     },
   );
 
-  test('with --json the error is JSON too', async () => {
-    const { stderr } = await run(['--json', 'explain', 'nothing-like-it']);
-    expect(JSON.parse(stderr)).toEqual({
-      error: {
-        message: 'There is no outcome nothing-like-it.',
-        fix: expect.any(String),
-        exitCode: 2,
-      },
-    });
-  });
-
   test('an argument cannot control the terminal', async () => {
     const { stderr } = await run(['explain', '\u001b[2Jx'], {
       terminal: true,

@@ -177,26 +177,6 @@ const WRONG_INPUT: readonly Row[] = [
     'List them: npx call-webhooks trigger',
   ],
   [
-    'trigger call --field-name placed=x',
-    '--field-name placed: there is no such name.',
-    'Did you mean placedBy?',
-  ],
-  [
-    'trigger call --field-name placedBy',
-    '--field-name placedBy is not of the form name=value.',
-    'Example: placedBy=items',
-  ],
-  [
-    'calls --base-url https://example.com --api-token t --wire callField=x',
-    '--wire callField: there is no such name.',
-    'Did you mean callsField?',
-  ],
-  [
-    'calls --base-url https://example.com --api-token t --wire x',
-    '--wire x is not of the form name=value.',
-    'Example: nextParam=items',
-  ],
-  [
     'calls --base-url example.com --api-token t',
     'baseUrl must be an absolute URL, such as https://api.example.com',
     "Check the service's URL: CALL_WEBHOOKS_BASE_URL or --base-url.",

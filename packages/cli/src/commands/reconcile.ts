@@ -18,7 +18,7 @@ import {
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { fieldNames, TIME_FIELDS } from '../input/fields.ts';
+import { timeFieldNames } from '../input/fields.ts';
 import { repeatable, wholeNumber } from '../input/options.ts';
 import {
   endingOf,
@@ -146,7 +146,7 @@ async function run(app: App, options: Options): Promise<number> {
       'Remove it, or pass --store URL: the URL of --to and the secret decide which tenant the calls belong to.',
     );
   const window = windowOf(options, Date.now());
-  const names = fieldNames(TIME_FIELDS, options.fieldName);
+  const names = timeFieldNames(options.fieldName);
   const client = await serviceClient(app, options);
   const bar = showProgress(app.io, (seen) => counted(seen, 'call'));
   let printing = Promise.resolve();

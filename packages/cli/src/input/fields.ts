@@ -1,21 +1,24 @@
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import type { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { badInput } from '../errors.ts';
 import { namedValues, repeatable } from './options.ts';
 
-/** The times of call records. */
-export const TIME_FIELDS = ['createdAt', 'dialedAt', 'endedAt'] as const;
+/** The times of call records, each with a name that a service may have for it. */
+const TIME_FIELDS = { createdAt: 'loggedAt', dialedAt: 'startTime', endedAt: 'endTime' };
 
-/** The real names of known fields, of `--field-name createdAt=field`. @throws CliError 2 */
-export const fieldNames = <Name extends string>(
-  known: readonly Name[],
-  given?: readonly string[],
-) => namedValues('--field-name', known, given);
+/** The seven fields of a call, in the same way. */
+const CALL_FIELDS: Record<keyof typeof DEFAULT_FIELD_NAMES, string> = {
+  ...{ placedBy: 'owner', ...TIME_FIELDS },
+  ...{ calledNumber: 'phone', calledEmail: 'email', calledName: 'contact' },
+};
 
-const CALL_FIELDS = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
+/** The real names of the times of call records, of `--field-name createdAt=loggedAt`. @throws CliError 2 */
+export const timeFieldNames = (given?: readonly string[]) =>
+  namedValues('--field-name', TIME_FIELDS, given);
 
 /** The real names of the seven fields of a call, of `--field-name placedBy=owner`. @throws CliError 2 */
-export const callFieldNames = (given?: readonly string[]) => fieldNames(CALL_FIELDS, given);
+export const callFieldNames = (given?: readonly string[]) =>
+  namedValues('--field-name', CALL_FIELDS, given);
 
 /** Adds `--field-name`, for {@link callFieldNames}. */
 export const withFieldNameOption = (

@@ -25,30 +25,34 @@ export const repeatable = (given: string, before: readonly string[] = []): strin
 
 /**
  * Parses `name=value` pairs of an option.
- * @param known the names that there are
+ * @param known the names that there are, each with a value as an example
  * @throws CliError 2
  */
-export const namedValues = <Name extends string>(
+export function namedValues<Name extends string>(
   flag: string,
-  known: readonly Name[],
+  known: Readonly<Record<Name, string>>,
   given: readonly string[] = [],
-): Partial<Record<Name, string>> =>
-  Object.fromEntries(
+): Partial<Record<Name, string>> {
+  const names = Object.keys(known) as Name[];
+  return Object.fromEntries(
     given.map((pair) => {
       const [, name, value] = /^(\w+)=(\S+)$/.exec(pair) ?? [];
-      if (name === undefined || value === undefined)
+      if (name === undefined || value === undefined) {
+        const meant = names.find((one) => one === pair.split('=', 1)[0]?.trim()) ?? names[0];
         throw badInput(
           `${flag} ${pair} is not of the form name=value.`,
-          `Example: ${known[0] ?? ''}=items`,
+          `Example: ${flag} ${meant ?? ''}=${meant === undefined ? '' : known[meant]}`,
         );
-      if (!known.some((one) => one === name))
+      }
+      if (!names.some((one) => one === name))
         throw badInput(
           `${flag} ${name}: there is no such name.`,
-          didYouMean(name, known, `Names: ${known.join(', ')}.`),
+          didYouMean(name, names, `Names: ${names.join(', ')}.`),
         );
       return [name, value];
     }),
   ) as Partial<Record<Name, string>>;
+}
 
 /**
  * Parses `mode=probability` pairs. The simulator checks the names of the modes.

@@ -174,7 +174,16 @@ export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: 
   throw new CliError(EXIT.attention, message, `${fixOf(code, result.status)} ${reassurance}`);
 }
 
+/** What is wrong with the flags, where they may be the reason. */
+const FLAGS: Partial<Record<OutcomeCode, string>> = {
+  'signature-mismatch': 'Check --secret.',
+  'missing-header': 'Check --header-prefix.',
+};
+
 function fixOf(code: OutcomeCode | undefined, status: number): string {
+  if (code !== undefined) return FLAGS[code] ?? OUTCOMES[code].fix;
   if (status === 401) return 'Check --secret.';
-  return code === undefined ? "Check that --to is the receiver's path." : OUTCOMES[code].fix;
+  return status >= 500
+    ? "Read the receiver's log, and that of the proxy in front of it."
+    : "Check that --to is the receiver's path.";
 }

@@ -92,15 +92,16 @@ function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions):
 /** How long the service may take for a response. GETs are tried four times. */
 const RESPOND_WITHIN_MS = 10_000;
 
-const WIRE_NAMES = [
-  'nextParam',
-  'nextField',
-  'hasNextField',
-  'limitParam',
-  'callsField',
-  'secretField',
-  'requestIdHeader',
-] as const;
+/** Each with a name that a service may have for it. */
+const WIRE_NAMES = {
+  nextParam: 'cursor',
+  nextField: 'paging.next',
+  hasNextField: 'paging.hasMore',
+  limitParam: 'pageSize',
+  callsField: 'items',
+  secretField: 'action.secret',
+  requestIdHeader: 'x-trace-id',
+};
 
 async function requiredToken(
   { io }: App,

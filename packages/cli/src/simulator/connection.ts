@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import type { WebhookEventSummary, WebhookEventView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput, CliError, environmentError, EXIT } from '../errors.ts';
+import { badInput, CliError, environmentError } from '../errors.ts';
 import { isLoopback } from '../input/target.ts';
 import type { Io } from '../io.ts';
 
@@ -169,20 +169,25 @@ function queryString(query: Readonly<Record<string, string | number | undefined>
 }
 
 const SEE_LISTS = 'List what exists: npx call-webhooks rules list, npx call-webhooks events list';
+/** By codes of the simulator. What else it refuses is an input, and what else fails is its own fault. */
 const FIXES: Readonly<Record<string, string>> = {
   'external-target': 'Start the simulator with --allow-external.',
   'not-found': SEE_LISTS,
   conflict: SEE_LISTS,
+  'forbidden-host': 'Pass its address with a number: --simulator http://127.0.0.1:PORT',
 };
 const CHECK_INPUT = 'Correct this value. For all options, add --help to the command.';
+const START_AGAIN =
+  'Start the simulator again, and then run this command again. If it keeps failing, report it as a bug.';
 
 async function refusal(response: Response, url: string): Promise<CliError> {
   const body = (await response.json().catch(() => undefined)) as
     { error?: { code?: string; message?: string } } | undefined;
   const { code, message } = body?.error ?? {};
   if (code === undefined || message === undefined) return notASimulator(url);
-  const exitCode = response.status < 500 ? EXIT.badInput : EXIT.environment;
-  return new CliError(exitCode, message, FIXES[code] ?? CHECK_INPUT);
+  return response.status < 500
+    ? badInput(message, FIXES[code] ?? CHECK_INPUT)
+    : environmentError(message, START_AGAIN);
 }
 
 /** Finds an event by its id or the beginning of it. @throws CliError 2 unless there is one */
