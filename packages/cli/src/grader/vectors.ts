@@ -133,8 +133,7 @@ const requestOf = ({ headers, body }: VectorDelivery, prefix = 'X-Service') => (
 });
 
 function respelled(name: string, prefix: string): string {
-  const [, rest] = /^x-service(-.*)$/i.exec(name) ?? [];
-  if (rest === undefined) return name;
+  const rest = name.slice('X-Service'.length); // vectors have no other headers
   if (name === name.toLowerCase()) return prefix.toLowerCase() + rest;
   return name === name.toUpperCase() ? prefix.toUpperCase() + rest : prefix + rest;
 }
