@@ -328,7 +328,7 @@ async function redriveOne(id: string, settings: Settings): Promise<Redriven> {
   const { outcome: code } = outcome;
   const { result, keep } = RESULTS[code] ?? { result: 'skipped', keep: true };
   if (!keep) await ask('settle', () => deadLetters.settle(id, token));
-  else await giveBack(result === 'failed' ? failureOf(outcome, letter) : undefined);
+  else await giveBack(result === 'failed' ? failureOf(outcome, letter, clock.now()) : undefined);
   if (UNAVAILABLE.includes(code)) throw outcome.error ?? new Error(code);
   return { result, outcome: code, letter };
 }
@@ -351,11 +351,15 @@ function deliver(
   );
 }
 
-function failureOf(outcome: Outcome, { attempt }: StoredDeadLetter): DeadLetterFailure {
+function failureOf(
+  outcome: Outcome,
+  { attempt }: StoredDeadLetter,
+  now: number,
+): DeadLetterFailure {
   const { error } = outcome;
   const stack = error && shortFrames(error);
   return {
-    at: new Date(),
+    at: new Date(now),
     source: 'redrive',
     attempt: outcome.attempt ?? attempt,
     // As a receiver with `deadLetter` writes it.

@@ -109,12 +109,16 @@ describe('a lease', () => {
     const done: number[] = [];
     const { clock, lease, askedAt } = keep(async () => true, {
       onRenewed: async () => {
-        await after(clock, 3_000);
+        await after(clock, 25_000); // which is longer than the time between two renewals
         done.push(clock.now() - START);
       },
     });
-    await after(clock, 65_000);
+    await after(clock, 110_000);
     await lease.stop();
-    expect(askedAt.map((at, index) => done[index]! - at)).toEqual(askedAt.map(() => 3_000));
+    expect(askedAt.length).toBeGreaterThanOrEqual(3);
+    for (const [index, at] of askedAt.entries()) {
+      expect(done[index]).toBe(at + 25_000);
+      if (index > 0) expect(at).toBeGreaterThanOrEqual(done[index - 1]!);
+    }
   });
 });

@@ -233,9 +233,11 @@ describe('a redrive', () => {
   it('runs as many at once as it may, and ends what runs when it is aborted', async () => {
     const gate = deferred();
     let running = 0;
+    const signals: AbortSignal[] = [];
     const on = {
-      'call:completed': () => {
+      'call:completed': (_event: unknown, context: Pick<HandlerContext, 'signal'>) => {
         running += 1;
+        signals.push(context.signal);
         return gate.promise;
       },
     };
@@ -246,6 +248,8 @@ describe('a redrive', () => {
     const redriving = redrive({ receiver, deadLetters, concurrency: 3, signal });
     await waitFor(() => running === 3);
     controller.abort();
+    // What runs is to end well.
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
     gate.resolve();
     expect(await redriving).toEqual({
       ...{ handled: 3, queued: 0, failed: 0 },

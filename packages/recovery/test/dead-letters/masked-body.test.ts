@@ -61,6 +61,16 @@ it.each([
   expect(text).not.toMatch(/Ada|"ada"|ada@|1555|5550104|555 010|X123|A1/);
 });
 
+it.each(['+1 555 010 4477', '555-010-4477', '(555) 0104477', '555.010.4477', '5550104'])(
+  'a phone number that is written as %s is shown as digits, wherever it stands',
+  (phone) => {
+    expect(masked({ phone, callId: phone, status: phone, endedAt: phone })).toEqual({
+      ...{ phone: '••• digits', callId: '••• digits' },
+      ...{ status: '••• digits', endedAt: '••• digits' },
+    });
+  },
+);
+
 it('keys that are masked stay apart, and none reaches a prototype', () => {
   expect(masked({ 'Ada L.': 1, 'Bob M.': 2 })).toEqual({
     '••• 1': '••• number',

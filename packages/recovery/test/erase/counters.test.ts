@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectingLogger, deadLetter, queued } from '@call-webhooks/contract-tests';
 import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 import {
   deadLetterId,
   type JobState,
@@ -243,3 +244,23 @@ describe('the time before which an erasure erases', () => {
     });
   });
 });
+
+it.each(['+49 171 5550123', 'ada@example.com', 'c1'])(
+  'the outcomes of the call %s are counted in a dry run as they are erased, also if its id is redacted',
+  async (callId) => {
+    const store = memoryStore();
+    const row = (of: string): OutcomeRow => ({
+      ...{ at: AT, process: 'p', outcome: 'handled', source: 'webhook', durationMs: 1 },
+      ...{ callId: redactId(of), key: redactId(key(of)) },
+    });
+    await store.log!.append({
+      ...{ id: 'batch', counts: {}, marks: {}, failures: [], rows: [row(callId), row('c2')] },
+      process: { id: 'p', host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 },
+    });
+    const options = { by: 'ops', store, callIds: [callId], logger: collectingLogger() };
+    expect(await erase({ ...options, dryRun: true })).toMatchObject({ outcomes: 1 });
+    expect(await erase(options)).toMatchObject({ outcomes: 1 });
+    const { rows } = await store.log!.read();
+    expect(rows.map((one) => one.callId)).toEqual(['c2']);
+  },
+);

@@ -356,7 +356,9 @@ it('forgets the other events of a call in the tenant that the found one belongs 
   const outcomes = async () =>
     Promise.all(tenants.map(async (tenant) => (await start(tenant)).outcome));
   expect(await outcomes()).toEqual(['handled', 'handled']);
+  await deadLetters.put(letterOf(ADA, 'c0', { tenant: 'umbra' }));
   await deadLetters.put(letterOf(ADA, 'c1', { tenant: 'acme' }));
+  await deadLetters.put(letterOf(ADA, 'c2', { tenant: 'umbra' }));
   await run({ contains: ['ada@example.com'], store, forgetKeys: true });
   expect(await outcomes()).toEqual(['handled', 'duplicate']);
   await receiver.close();
@@ -367,6 +369,14 @@ it('forgets any number of keys, in calls that a database can take', async () => 
   const store = memoryStore();
   const callIds = Array.from({ length: 1_201 }, (_, index) => `c${String(index)}`);
   for (const callId of callIds) await deadLetters.put(letterOf(ADA, callId));
+  await store.log!.append({
+    ...{ id: 'batch', counts: {}, marks: {}, failures: [] },
+    rows: callIds.map((callId) => ({
+      ...{ at: Date.now(), process: 'p', outcome: 'handled', source: 'webhook', durationMs: 1 },
+      callId,
+    })),
+    process: { id: 'p', host: 'h', pid: 1, startedAt: 0, at: Date.now(), inFlight: 0 },
+  });
   const sizes: number[] = [];
   const forget = (keys: readonly string[]) => {
     sizes.push(keys.length);
@@ -376,7 +386,7 @@ it('forgets any number of keys, in calls that a database can take', async () => 
     ...{ tenant: undefined, contains: ['ada@example.com'], forgetKeys: true },
     store: { ...store, forget },
   });
-  expect(erased.deadLetters).toBe(1_201);
+  expect([erased.deadLetters, erased.outcomes]).toEqual([1_201, 1_201]);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(500);
   expect(erased.keys).toBe(sizes.reduce((sum, size) => sum + size));
   expect(erased.keys).toBeGreaterThanOrEqual(1_201);

@@ -135,6 +135,21 @@ describe('an event that did not come while others did', () => {
     ]);
   });
 
+  it.each([
+    ['acknowledged', counterName('ack', '', COMPLETED, 's'), 90],
+    ['not acknowledged', counterName('failed', '', COMPLETED, 's'), 90],
+    ['rejected', counterName('rejected', '', COMPLETED, 's'), undefined],
+    ['of another event', counterName('ack', '', STARTED, 's'), undefined],
+    ['of a tenant', counterName('ack', 'acme', COMPLETED, 's'), undefined],
+  ])('came last as a mark of a delivery that was %s says', async (_what, mark, minutes) => {
+    const [found] = await explained({ counts: others, marks: { [mark]: ago(90) } }, [
+      [50, COMPLETED],
+    ]);
+    expect([found?.kind, found?.from]).toEqual([
+      ...['event-silence', minutes === undefined ? null : ago(minutes)],
+    ]);
+  });
+
   it('never came before or after, as far as the log knows', async () => {
     expect(await explained({ counts: others }, [[50, COMPLETED]])).toEqual([
       reason({

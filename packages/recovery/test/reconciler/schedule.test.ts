@@ -236,6 +236,14 @@ describe('what a run leaves for status', () => {
     expect(await reportsOf({ outcome: new Error('no route') })).toBeUndefined();
   });
 
+  it('has 20 names of events, each with all that were missed', async () => {
+    const names = Array.from({ length: 22 }, (_, index) => `own:${String(index)}`);
+    const toEvents = () =>
+      [...names, ...names].map((eventName, index) => ({ eventName, eventId: String(index) }));
+    const missed = Object.fromEntries(names.slice(0, 20).map((name) => [name, 2]));
+    expect(await reportsOf({ toEvents })).toEqual([own({ missed })]);
+  });
+
   it('takes the place of its last report, and leaves those of the others', async () => {
     const before = [report('b', ago(5)), report('reconcile', ago(4)), report('a', ago(9))];
     const others = { 'call-webhooks.reconciled': JSON.stringify(before) };

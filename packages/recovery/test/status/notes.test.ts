@@ -118,19 +118,19 @@ describe('the state of an event', () => {
   const SHORT =
     'The log is too short to say whether its silence is normal. It has to cover a week, or the event has to arrive in ten periods of ten minutes beside other events of the same calls.';
   /** So many periods with both events, and then calls without the end that they should have by now. */
-  const early = (periods: number, missing: number): Written => ({
+  const early = (periods: number, missing: number, last = 30): Written => ({
     counts: {
       arrivals: periodsAgo({
         ...Object.fromEntries(
           Array.from({ length: periods }, (_, index) => [
-            30 + index,
+            last + index,
             { [counterName(STARTED, '')]: 1, [counterName(COMPLETED, '')]: 1 },
           ]),
         ),
         5: { [counterName(STARTED, '')]: missing },
       }),
     },
-    marks: { [ack(STARTED)]: ago(45), [ack(COMPLETED)]: ago(295) },
+    marks: { [ack(STARTED)]: ago(45), [ack(COMPLETED)]: ago(10 * last - 5) },
   });
   const since = (calls: string) =>
     `Since it arrived last, at 09:05 UTC, \`call:started\` has arrived for ${calls} that may lack it.`;
@@ -172,6 +172,8 @@ describe('the state of an event', () => {
       `${since('2 calls')} It has arrived in 49 of the 50 ten-minute periods that are needed to tell how long is normal. Until then, its absence is reported only for calls that are older than 4 hours.`,
     ],
     ['that has arrived for long', early(50, 2), 'quiet', undefined],
+    ['that arrived 2 hours ago, and that two calls lack', early(50, 2, 12), 'quiet', undefined],
+    ['that arrived 2 hours ago, and that no call lacks', early(50, 0, 12), 'arrives', undefined],
   ])('%s', async (_what, written, state, why) => {
     expect(await stateOf(written)).toEqual([state, why]);
   });
