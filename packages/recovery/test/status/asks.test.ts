@@ -119,3 +119,15 @@ it('a status without anything is empty, and has its time and its zone', async ()
   const { timeZone: _, ...local } = await statusOf({ asked: { timeZone: undefined } });
   expect(local).toEqual({ at: NOW, attention: [], undecided: [], events: [], notes: [] });
 });
+
+it('a status has the time that it is asked for, whether or not its store and its log answer', async () => {
+  const down = () => Promise.reject(new Error('connection refused'));
+  const { log } = await storeWith({ marks: { [ack(COMPLETED)]: NOW } });
+  const now = () => NOW + 7 * MINUTE;
+  for (const store of [{ log }, {}, { ping: down }, { log: { ...log!, marks: down } }]) {
+    const { at, attention } = await status({ store, now });
+    expect([at, ...attention.map(({ since }) => since)]).toEqual([
+      ...[now(), ...attention.map(() => now())],
+    ]);
+  }
+});
