@@ -33,6 +33,11 @@ export interface Queue extends ExpiringLetters {
    * then returns 202.
    */
   enqueue(delivery: QueuedDelivery): Promise<void>;
+  /**
+   * The clock by which the queue dates the failures of its dead jobs, in milliseconds since the epoch;
+   * `Date.now` by default. With `keepFor`, dead jobs expire by it, whatever the clock of the receiver is.
+   */
+  now?(): number;
   /** Resolves if the queue can store a delivery now. `receiver.health()` uses it. */
   ping?(): Promise<unknown>;
   /**

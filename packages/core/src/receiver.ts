@@ -91,7 +91,7 @@ export function createReceiver<
   const writer = writerOf(settings, deadlines, inFlight);
   const retention = startRetention(
     { 'dead letters': options.deadLetter, 'dead jobs': options.queue },
-    { logger: settings.logger, now: settings.now },
+    settings,
   );
   const parts: ReceiverParts = {
     settings,

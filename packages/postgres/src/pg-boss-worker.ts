@@ -94,6 +94,7 @@ export function createPgBossWorker<
   const { queue, deadQueue = deadQueueOf(queue) } = settings;
   const processJob = createJobProcessor(handlers);
   const log = safeLogger(handlers.logger ?? console);
+  const { redact } = handlers;
   const queues = { boss, queue, deadQueue, schema: settings.schema };
   // pg-boss 12 always sorts by priority, and warns about the option.
   const inOrder = isPgBoss10(boss) ? { priority: false } : {};
@@ -103,9 +104,9 @@ export function createPgBossWorker<
     const job = fetchedJob(given);
     const limit = maxRunsOf(job);
     const leasedWith = (runs: number) => ({ ...leasedJob(job, runs, queues), takenAt });
-    if (limit !== undefined) return new LeasedJobRun(leasedWith(limit), processJob, log);
+    if (limit !== undefined) return new LeasedJobRun(leasedWith(limit), processJob, log, redact);
     const leased = { ...leasedWith(1), complete: () => continueJob(job, queues) };
-    return new LeasedJobRun(leased, () => Promise.resolve({ status: 'done' }), log);
+    return new LeasedJobRun(leased, () => Promise.resolve({ status: 'done' }), log, redact);
   }
 
   return startPollingWorker({
@@ -121,7 +122,7 @@ export function createPgBossWorker<
       return { jobs: fetched.map((job) => polledJob(job, takenAt)) };
     },
     onError(error) {
-      const { text, err } = loggedError(error, handlers.redact);
+      const { text, err } = loggedError(error, redact);
       log.error(
         { queue, err, docs: docsUrl('queues.md#pg-boss') },
         `call-webhooks: pg-boss is failing: ${text}`,

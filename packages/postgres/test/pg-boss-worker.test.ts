@@ -199,6 +199,22 @@ describe('a worker', () => {
       expect(logger.entries).toEqual([line('password *** is wrong')]);
     });
 
+    it('the line of a result that it does not accept is redacted like its other lines', async () => {
+      const redact = (text: string) => text.replace('hunter2', '***');
+      const complete = () => Promise.reject(new Error('password hunter2 is wrong'));
+      const { logger } = work(withJob(fetchedJob(), { complete }), {
+        redact,
+        on: { 'call:completed': () => undefined },
+      });
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(logger.entries).toMatchObject([
+        {
+          message: expect.stringContaining('of a job: Error: password *** is wrong.'),
+          fields: { err: { message: 'password *** is wrong' } },
+        },
+      ]);
+    });
+
     it('it logs to the console by default', async () => {
       const error = jest.spyOn(console, 'error').mockReturnValue();
       work(breaking('fetch').recorded, { logger: undefined });

@@ -56,6 +56,7 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
     ping: () => jobs.ping(),
     stats: () => jobs.stats(),
     keepFor: jobs.keepFor,
+    now: jobs.now,
     removeExpired: (turn) => jobs.removeExpired(turn),
   };
   jobsOfQueue.set(queue, jobs);

@@ -102,10 +102,13 @@ export function createSqliteWorker<
   const log = safeLogger(handlers.logger ?? console);
   const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
   const running = new Set<number>();
-  const retention = startRetention({ 'dead jobs': queue }, { logger: log, now: jobs.now });
+  const retention = startRetention(
+    { 'dead jobs': queue },
+    { logger: log, redact: handlers.redact },
+  );
 
   function polledJob({ id, job }: TakenJob, takenAt: number): PolledJob {
-    const leased = new LeasedJobRun({ ...job, takenAt }, process, log);
+    const leased = new LeasedJobRun({ ...job, takenAt }, process, log, handlers.redact);
     return {
       async run(signal) {
         running.add(id);

@@ -227,31 +227,6 @@ describe('createSqliteWorker', () => {
     }
   });
 
-  it('removes a dead job when keepFor is over by the clock of its queue, and not before', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
-    });
-    try {
-      let time = 1_000_000_000_000;
-      const queue = sqliteQueue(test.db, { keepFor: 3_600_000, now: () => time });
-      await queue.enqueue(queuedCall('call-1'));
-      test.db.exec(`UPDATE call_webhooks_jobs SET state = 'dead', due_at = ${String(time)}`);
-      const worker = createSqliteWorker(queue, { logger: test.logger });
-      for (const [ms, dead] of [
-        [3_600_000, 1],
-        [1, 0],
-      ] as const) {
-        time += ms;
-        await jest.advanceTimersByTimeAsync(60_000);
-        for (let turns = 0; turns < 5; turns++) await queue.ping(); // behind the removal
-        expect(await queue.stats()).toMatchObject({ dead });
-      }
-      await worker.close();
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
   it('logs one line for each outage of the file, redacted as its other lines are', async () => {
     const redact = (text: string) => text.replaceAll('no such table', 'no *** table');
     const exec = jest.spyOn(test.db, 'exec');

@@ -1,8 +1,10 @@
 import { apartFromRequests, sharesTimers } from '#platform';
 import { docsUrl } from '../errors.ts';
 import type { ExpiringLetters } from '../removal.ts';
+import type { Queue } from '../queue.ts';
 import { loggedError } from '../report/error-text.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
+import type { Redact } from '../report/redact.ts';
 import { Deadlines, RELEASE_MS, waitAtMost } from '../time.ts';
 
 /** How often a process looks for what has expired; milliseconds. */
@@ -24,7 +26,12 @@ export type KeptLetters = Readonly<Partial<Record<'dead letters' | 'dead jobs', 
 /** What a removal needs of a receiver or a worker. */
 export interface RetentionOptions {
   logger: Logger;
-  /** Milliseconds since the epoch; `Date.now` by default. */
+  /** What is removed from errors in log lines; `'standard'` by default. */
+  redact?: Redact | undefined;
+  /**
+   * The clock that dates dead letters, in milliseconds since the epoch; `Date.now` by default. Dead jobs are
+   * dated by their queue.
+   */
   now?: (() => number) | undefined;
   /** How often to look for expired letters or jobs, in milliseconds; 60,000 by default. */
   lookEvery?: number | undefined;
@@ -53,7 +60,7 @@ export function startRetention(
   if (!sharesTimers) return undefined;
   const removals = Object.entries(kept)
     .filter((entry): entry is [string, Expiring] => expires(entry[1]))
-    .map(([name, letters]) => new Removal(name, letters, options));
+    .map(([name, letters]) => new Removal(name, letters, clockOf(name, letters, options), options));
   if (removals.length === 0) return undefined;
   return {
     async close() {
@@ -62,17 +69,24 @@ export function startRetention(
   };
 }
 
-type Expiring = Required<ExpiringLetters> & { readonly keepFor: number };
+type Expiring = Required<ExpiringLetters> & Pick<Queue, 'now'> & { readonly keepFor: number };
 
 function expires(kept: unknown): kept is Expiring {
   const letters = Object(kept) as Partial<Expiring>;
   return Number(letters.keepFor) > 0 && typeof letters.removeExpired === 'function';
 }
 
+/** The clock that dated what is removed: another one would remove it too early or too late. */
+function clockOf(name: string, letters: Expiring, { now }: RetentionOptions): () => number {
+  const own = () => letters.now?.() ?? Date.now();
+  return name === 'dead jobs' ? own : (now ?? (() => Date.now()));
+}
+
 class Removal {
   readonly #name: string;
   readonly #letters: Expiring;
   readonly #log: Required<Logger>;
+  readonly #redact: Redact | undefined;
   readonly #now: () => number;
   readonly #lookEvery: number;
   readonly #token = crypto.randomUUID();
@@ -84,12 +98,13 @@ class Removal {
   #isClosed = false;
   #endPause: () => void = () => undefined;
 
-  constructor(name: string, letters: Expiring, options: RetentionOptions) {
-    const { logger, now, lookEvery = LOOK_EVERY_MS } = options;
+  constructor(name: string, letters: Expiring, now: () => number, options: RetentionOptions) {
+    const { logger, redact, lookEvery = LOOK_EVERY_MS } = options;
     this.#name = name;
     this.#letters = letters;
     this.#log = safeLogger(logger);
-    this.#now = now ?? (() => Date.now());
+    this.#redact = redact;
+    this.#now = now;
     this.#lookEvery = lookEvery;
     this.#wait();
   }
@@ -155,7 +170,7 @@ class Removal {
   #logFailure(error: unknown): void {
     if (this.#hasFailed || this.#isClosed) return;
     this.#hasFailed = true;
-    const { text, err } = loggedError(error);
+    const { text, err } = loggedError(error, this.#redact);
     this.#log.warn(
       { err, docs: DOCS },
       `call-webhooks: expired ${this.#name} could not be removed. The next attempt is in a minute: ${text}`,

@@ -147,7 +147,7 @@ export function createJobProcessor<
     });
   const reporter = new Reporter(settings, writer);
 
-  const retention = startRetention({ 'dead letters': options.deadLetter }, { logger });
+  const retention = startRetention({ 'dead letters': options.deadLetter }, { logger, redact });
 
   const close = async () => {
     await Promise.all([retention?.close(), writer?.close(RELEASE_MS)]);

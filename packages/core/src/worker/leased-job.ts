@@ -2,6 +2,7 @@ import { docsUrl } from '../errors.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { loggedError } from '../report/error-text.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
+import type { Redact } from '../report/redact.ts';
 import { deliveryFields } from '../report/reporter.ts';
 import { keepRenewed } from '../store/renewal.ts';
 import { ownTimer } from '../time.ts';
@@ -47,6 +48,7 @@ export class LeasedJobRun implements PolledJob {
   readonly #job: LeasedJob;
   readonly #process: JobProcessor;
   readonly #log: Required<Logger>;
+  readonly #redact: Redact | undefined;
   readonly #takenAt: number;
   readonly #expiresAt: number;
   #state: 'running' | 'writing' | 'released' = 'running';
@@ -55,10 +57,11 @@ export class LeasedJobRun implements PolledJob {
   #mayBeCompleted = false;
   #isCompleted = false;
 
-  constructor(job: LeasedJob, process: JobProcessor, logger: Logger = console) {
+  constructor(job: LeasedJob, process: JobProcessor, logger: Logger = console, redact?: Redact) {
     this.#job = job;
     this.#process = process;
     this.#log = safeLogger(logger);
+    this.#redact = redact;
     this.#takenAt = job.takenAt ?? performance.now();
     this.#expiresAt = this.#takenAt + (job.expiresIn ?? Infinity);
   }
@@ -174,7 +177,7 @@ export class LeasedJobRun implements PolledJob {
           );
         return;
       } catch (error) {
-        const { text, err } = loggedError(error);
+        const { text, err } = loggedError(error, this.#redact);
         reason = text.replace(/\.?$/, '.');
         failed = { ...fields, err };
       }

@@ -189,6 +189,40 @@ describe('dead letters with keepFor', () => {
     await receiver.close();
   });
 
+  it.each<[clocks: string, own: number | undefined, of: number]>([
+    ['as its queue has a clock that is 40 days ahead', 40 * DAY, 40 * DAY],
+    ['as its queue has a clock that is 40 days behind', -40 * DAY, -40 * DAY],
+    ['as its queue has none', undefined, 0],
+  ])(
+    'expire by the clock that dated them: dead jobs are not asked for by the clock of a receiver, %s',
+    async (_clocks, own, ahead) => {
+      const asked: Record<string, number[]> = { letters: [], jobs: [] };
+      const kept = (name: string) => ({
+        keepFor: 30 * DAY,
+        removeExpired: ({ before }: RemovalTurn) => {
+          asked[name]!.push(before.getTime() + 30 * DAY - Date.now());
+          return Promise.resolve(0);
+        },
+      });
+      const queue = {
+        ...{ ...kept('jobs'), ahead: own, enqueue: () => Promise.resolve() },
+        ...(own !== undefined && {
+          now(this: { ahead: number }) {
+            return Date.now() + this.ahead;
+          },
+        }),
+      };
+      const deadLetter = { ...memoryDeadLetters(), ...kept('letters') };
+      const receiver = createReceiver({
+        ...{ secret, deadLetter, queue, logger: collectingLogger() },
+        now: () => Date.now() + 7 * DAY,
+      });
+      await jest.advanceTimersByTimeAsync(MINUTE);
+      expect(asked).toEqual({ letters: [7 * DAY], jobs: [ahead] });
+      await receiver.close();
+    },
+  );
+
   it('refuse a keepFor in seconds', () => {
     expect(() => memoryDeadLetters({ keepFor: 30 * 86_400 })).toThrow(
       'keepFor: expected whole milliseconds from 3600000',
