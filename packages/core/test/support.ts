@@ -55,15 +55,17 @@ export async function delivery(payload: unknown, signing: Signing = {}) {
 const HAS_NO_VALUE =
   /^call-webhooks: (?!.*Error: ).*(?<!thrown |, or )\b(?:undefined|null|NaN|Infinity|\[object \w+\])/;
 const unreadable: string[] = [];
+const undocumented: string[] = [];
 afterEach(() => {
-  expect({ 'lines that lack a value': unreadable.splice(0) }).toEqual({
-    'lines that lack a value': [],
-  });
+  expect({
+    'lines that lack a value': unreadable.splice(0),
+    'lines without a page of the documentation': undocumented.splice(0),
+  }).toEqual({ 'lines that lack a value': [], 'lines without a page of the documentation': [] });
 });
 
 /**
  * A logger that keeps its lines, with everything that is in their fields. A test fails in which one of our lines
- * shows `undefined` or the like.
+ * shows `undefined` or the like, or names no page of the documentation.
  */
 export class Lines {
   readonly all: string[] = [];
@@ -78,6 +80,9 @@ export class Lines {
   #keep(level: string, fields: object, message: string): void {
     this.entries.push({ level, fields: { ...fields }, message });
     if (HAS_NO_VALUE.test(message)) unreadable.push(message);
+    const { docs } = fields as { docs?: unknown };
+    if (/^call-webhooks: /.test(message) && !/^https:.*\.html/.test(String(docs)))
+      undocumented.push(message);
     this.all.push(`${level} ${message} ${inspect(fields, { depth: 10, breakLength: Infinity })}`);
   }
 }

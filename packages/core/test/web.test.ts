@@ -1,7 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { readWebBody } from '../src/http/web-body.ts';
 import { createWebHandler } from '../src/web.ts';
 import { bytes, delivery, Lines, NOW, SECRET, STARTED } from './support.ts';
 
+const never = new Promise(() => undefined);
 const URL = 'https://hooks.example.test/hook';
 const logger = new Lines();
 const handler = (options: object = {}) =>
@@ -173,5 +175,69 @@ describe('createWebHandler', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ outcome: 'shutting-down' });
     expect(log.all).toHaveLength(1);
+  });
+
+  const method = () => undefined;
+  it.each<[extras: string, given: unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a log that is a text', { log: 'info' }],
+    ['a log that is a function', { log: method }],
+    ['a log that only warns', { log: { warn: method } }],
+    ['a log that only has errors', { log: { error: method } }],
+    ['a log whose methods are texts', { log: { warn: 'warn', error: 'error' } }],
+    ['a waitUntil that is no function', { waitUntil: true }],
+    [
+      'properties that throw',
+      new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('no such binding');
+          },
+        },
+      ),
+    ],
+  ])('uses the logger of the receiver if the host passes %s', async (_extras, given) => {
+    const log = new Lines();
+    const post = handler({ logger: log, ackWithin: 20, on: { 'call:started': async () => never } });
+    const response = await post(new Request(URL, await delivery(STARTED)), given as never);
+    expect([response.status, await response.json()]).toEqual([503, { outcome: 'deadline' }]);
+    expect(log.entries.map(({ message }) => message)).toEqual([
+      'call-webhooks: 503 deadline: The handler took longer than ackWithin (20 ms). It keeps running.',
+    ]);
+  });
+
+  it('leaves no timer behind that keeps a process, whatever the body was', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    try {
+      const { body } = await delivery(STARTED);
+      const broken = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.error(new Error('reset')),
+      });
+      const left: Record<string, [read: unknown, timers: number]> = {};
+      for (const [what, stream, bodyLimit] of [
+        ['whole', chunks(body), 1_000],
+        ['in pieces', chunks(body.subarray(0, 9), body.subarray(9)), 1_000],
+        ['too large', chunks(body), 10],
+        ['broken', broken, 1_000],
+      ] as const) {
+        const reading = readWebBody(streamed(stream, {}), { bodyLimit, bodyTimeout: 5_000 });
+        const read = await reading.then(
+          ({ length }) => length,
+          (error: unknown) => (error as Error).message,
+        );
+        await jest.advanceTimersByTimeAsync(2_000); // until the rest of a body is cancelled
+        left[what] = [read, jest.getTimerCount()];
+      }
+      expect(left).toEqual({
+        whole: [body.length, 0],
+        'in pieces': [body.length, 0],
+        'too large': ['The body is larger than bodyLimit, 10 bytes.', 0],
+        broken: ['reset', 0],
+      });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

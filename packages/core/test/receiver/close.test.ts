@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { InFlight } from '../../src/in-flight.ts';
 import {
   type ErrorInfo,
   type HandlerContext,
@@ -151,6 +150,34 @@ describe('close() beside slow handlers and stores', () => {
     expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
   });
 
+  it.each([
+    ['in order', [0, 1, 2]],
+    ['in reverse', [2, 1, 0]],
+  ])('close() waits for the last of several handlers, which end %s', async (_how, order) => {
+    const works = [deferred(), deferred(), deferred()];
+    const signals: AbortSignal[] = [];
+    const { receiver, send } = createTestReceiver({
+      on: {
+        'call:started': ({ callId }: { callId: string }, { signal }: HandlerContext) => {
+          signals.push(signal);
+          return works[Number(callId)]?.promise;
+        },
+      },
+    });
+    const sent = works.map((_, at) => send({ ...STARTED, callId: String(at) }));
+    await jest.advanceTimersByTimeAsync(1);
+    const closed = jest.fn();
+    const closing = receiver.close().then(closed);
+    for (const at of order) {
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(closed).not.toHaveBeenCalled();
+      works[at]?.resolve();
+    }
+    expect(await Promise.all(sent)).toEqual(['handled', 'handled', 'handled']);
+    await closing;
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
+  });
+
   it('close() gives handlers 10 s if it is told nothing else', async () => {
     const { receiver, send, signals, work } = slow();
     const sent = send(STARTED);
@@ -244,85 +271,6 @@ it.each(['before', 'after'])(
     expect(await ended.promise).toMatchObject({ code: 'deadline' });
   },
 );
-
-describe('places in flight', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
-  const hung = () => ({
-    place: 0,
-    startedAt: performance.now(),
-    tenant: undefined,
-    isWaiting: false,
-    abandon: () => Promise.resolve(),
-  });
-
-  it('frees the place of a handler that never ends once its lease has expired', () => {
-    const inFlight = new InFlight(1);
-    inFlight.add(hung());
-    expect(inFlight.full).toBe(true);
-    jest.advanceTimersByTime(280_000);
-    expect(inFlight.full).toBe(false);
-  });
-
-  it('frees each place at its own time, however often it is full', () => {
-    const inFlight = new InFlight(2);
-    inFlight.add(hung());
-    jest.advanceTimersByTime(100_000);
-    inFlight.add(hung());
-    for (const advance of [0, 179_999]) {
-      jest.advanceTimersByTime(advance);
-      expect(inFlight.full).toBe(true);
-    }
-    jest.advanceTimersByTime(1);
-    expect(inFlight.full).toBe(false);
-    inFlight.add(hung());
-    expect(inFlight.full).toBe(true);
-    jest.advanceTimersByTime(100_000);
-    expect(inFlight.full).toBe(false);
-  });
-
-  it('says that it closes', async () => {
-    const inFlight = new InFlight(1);
-    await inFlight.close(0);
-    expect(() => inFlight.add(hung())).toThrow('The receiver is closing.');
-  });
-
-  it('closes at once if all that is left are handlers whose leases have expired', async () => {
-    const inFlight = new InFlight(1);
-    inFlight.add(hung());
-    jest.advanceTimersByTime(280_000);
-    const closed = jest.fn();
-    void inFlight.close(60_000).then(closed);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(closed).toHaveBeenCalledTimes(1);
-  });
-
-  it('closes within graceMs and one second, even if nothing can be released', async () => {
-    const inFlight = new InFlight(1);
-    inFlight.add({ ...hung(), abandon: () => new Promise(() => undefined) });
-    const closed = jest.fn();
-    void inFlight.close(200).then(closed);
-    await jest.advanceTimersByTimeAsync(1_199);
-    expect(closed).not.toHaveBeenCalled();
-    await jest.advanceTimersByTimeAsync(1);
-    expect(closed).toHaveBeenCalledTimes(1);
-  });
-
-  it('an infinite grace period is not a short one', async () => {
-    const inFlight = new InFlight(1);
-    const work = hung();
-    const abandon = jest.spyOn(work, 'abandon');
-    inFlight.add(work);
-    void inFlight.close(Infinity);
-    await jest.advanceTimersByTimeAsync(100_000);
-    expect(abandon).not.toHaveBeenCalled();
-  });
-});
 
 const fail = () => {
   throw new Error('no');
