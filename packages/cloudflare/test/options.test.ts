@@ -1,4 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import {
+  type CreateWith,
+  DAY,
+  MINUTE,
+  numberOptionsTests,
+  TEN_YEARS,
+} from '@call-webhooks/contract-tests';
 import { generateSecret, sign } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import type {
@@ -38,6 +45,22 @@ function failing(...errors: object[]): { namespace: ObjectNamespace; asked: stri
   };
   return { namespace, asked };
 }
+
+const store: CreateWith = (options) => durableObjectStore(failing().namespace, options);
+const consumer: CreateWith = (options) => {
+  const largeBodies = failing().namespace;
+  const consume = createQueueConsumer(() => ({
+    ...{ largeBodies, deadLetter: () => undefined },
+    ...options,
+  }));
+  return consume({ queue: 'calls', messages: [] }, {});
+};
+
+numberOptionsTests([
+  ['durableObjectStore', 'rememberFor', 10 * MINUTE, TEN_YEARS, store, DAY],
+  ['createQueueConsumer', 'maxRuns', 1, 100, consumer],
+  ['createQueueConsumer', 'concurrency', 1, 100, consumer],
+]);
 
 describe('durableObjectStore', () => {
   it.each([undefined, {}, { idFromName: () => '' }])('refuses %p', (binding) => {

@@ -4,6 +4,7 @@ export { adapterContractTests } from './adapter-contract-tests.ts';
 export * from './describe-with-program.ts';
 export * from './find-program.ts';
 export * from './newest-node.ts';
+export * from './number-options.ts';
 export * from './own-process.ts';
 export * from './worker-process.ts';
 export * from './pack.ts';

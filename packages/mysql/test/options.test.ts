@@ -1,34 +1,20 @@
-import { describe, expect, it } from '@jest/globals';
+import {
+  type CreateWith,
+  DAY,
+  HOUR,
+  MINUTE,
+  numberOptionsTests,
+  TEN_YEARS,
+} from '@call-webhooks/contract-tests';
 import { mysqlDeadLetters, mysqlStore } from '../src/index.ts';
-
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
-const TEN_YEARS = 3_650 * DAY;
 
 const some = () => undefined;
 const pool = { getConnection: some, execute: some, releaseConnection: some };
 
-const store: Create = (options) => mysqlStore(pool, options);
-const letters: Create = (options) => mysqlDeadLetters(pool, options);
+const store: CreateWith = (options) => mysqlStore(pool, options);
+const letters: CreateWith = (options) => mysqlDeadLetters(pool, options);
 
-/** An option, its limits, what has it, and what it is unless it is given; absent if nobody can see it. */
-type Row = [what: string, name: string, min: number, max: number, create: Create, usual?: unknown];
-type Create = (options: object) => object;
-
-describe('every number that an option may be', () => {
-  it.each<Row>([
-    ['mysqlStore', 'rememberFor', 10 * MINUTE, TEN_YEARS, store, DAY],
-    ['mysqlDeadLetters', 'keepFor', HOUR, TEN_YEARS, letters, undefined],
-  ])(
-    '%s: %s is from %d to %d, and is used as it is given',
-    (_what, name, min, max, create, ...usual) => {
-      const isShown = usual.length > 0;
-      if (isShown) expect(create({})).toHaveProperty(name, usual[0]);
-      for (const taken of [min, max]) {
-        const made = create({ [name]: taken });
-        if (isShown) expect(made).toHaveProperty(name, taken);
-      }
-      for (const refused of [min - 1, max + 1, min + 0.5, `${String(min)} ms`, NaN, null])
-        expect(() => create({ [name]: refused })).toThrow(`${name}: expected`);
-    },
-  );
-});
+numberOptionsTests([
+  ['mysqlStore', 'rememberFor', 10 * MINUTE, TEN_YEARS, store, DAY],
+  ['mysqlDeadLetters', 'keepFor', HOUR, TEN_YEARS, letters, undefined],
+]);

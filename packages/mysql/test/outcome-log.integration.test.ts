@@ -87,29 +87,4 @@ withMysql('the outcome log of mysqlStore', () => {
     });
     await close();
   });
-
-  it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {
-    const { store, close } = await openTestStore(test.pool);
-    const minute = Math.floor(Date.now() / 60_000);
-    const names = Array.from({ length: 30 }, (_, index) => `outcome/webhook/${String(index)}`);
-    await Promise.all(
-      Array.from({ length: 12 }, async (_, writer) => {
-        for (let turn = 0; turn < 10; turn++) {
-          const inSomeOrder = turn % 2 === 0 ? names : names.toReversed();
-          const old = { [minute - 4_000 - turn]: { old: 1 } };
-          const added = Object.fromEntries(inSomeOrder.map((name) => [name, 1]));
-          await store.log!.append(
-            batch(`${String(writer)}-${String(turn)}`, {
-              rows: [],
-              counts: { minutes: { ...old, [minute]: added } },
-            }),
-          );
-        }
-      }),
-    );
-    const counts = await store.log!.counts('minutes', 0, minute);
-    expect([...counts.keys()]).toEqual([minute]);
-    expect(counts.get(minute)).toEqual(Object.fromEntries(names.map((name) => [name, 120])));
-    await close();
-  });
 });

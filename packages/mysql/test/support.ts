@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mariadbProgram } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
+import { COUNTER_SERIES } from '@call-webhooks/core/stores';
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
 import { mysqlDeadLetters, mysqlStore, type MysqlPool, type MysqlStore } from '../src/index.ts';
 
@@ -76,7 +77,10 @@ export async function openTestStore(
       await admin.query(`UPDATE ${prefix}schema_version SET version = version ${by}`);
     },
     async size() {
-      const tables = ['webhook_ids', 'events', 'event_groups'].map(
+      const ofLog = ['batches', 'rows', 'counts', 'marks', 'processes'].map(
+        (name) => `log_${name}`,
+      );
+      const tables = ['webhook_ids', 'events', 'event_groups', ...ofLog].map(
         (table) => `(SELECT COUNT(*) FROM ${prefix}${table})`,
       );
       const [row] = await rowsOf<{ size: number }>(admin, `SELECT ${tables.join(' + ')} AS size`);
@@ -96,6 +100,13 @@ export async function openTestStore(
         const set = times.map((time) => `${time} = ${time} - ${String(ms)}`).join();
         await admin.query(`UPDATE ${prefix}${table} SET ${set}`);
       }
+      // Negative in between, so that no period takes the place of another one.
+      const counts = `UPDATE ${prefix}log_counts SET period_number`;
+      for (const [series, { periodMs }] of Object.entries(COUNTER_SERIES))
+        await admin.query(
+          `${counts} = ${String(Math.floor(ms / periodMs))} - period_number WHERE series = '${series}'`,
+        );
+      await admin.query(`${counts} = -period_number`);
     },
   };
 }

@@ -94,9 +94,6 @@ BEGIN
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
   END IF;
-  IF ${isMissing('log_rows')} AND NOT ${isMissing('log_batches')} THEN
-    RAISE EXCEPTION 'call-webhooks: the tables in the schema ${name} were made by a version that was not released, and cannot be migrated. Run DROP SCHEMA ${name} CASCADE, which forgets the events and dead letters in it, and migrate again.';
-  END IF;
   IF ${isMissing('log_batches')} THEN
     CREATE TABLE ${name}.log_batches (
       id text COLLATE "C" PRIMARY KEY,

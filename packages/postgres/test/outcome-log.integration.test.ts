@@ -168,34 +168,4 @@ withPostgres('the outcome log of postgresStore', () => {
     });
     await close();
   });
-
-  it('takes batches of many writers that count the same and delete the same, without a deadlock', async () => {
-    const schema = freshSchema();
-    const store = postgresStore(test.pool, { schema });
-    await store.migrate();
-    const minute = Math.floor(Date.now() / 60_000);
-    const names = Array.from({ length: 30 }, (_, index) => `outcome/webhook/${String(index)}`);
-    const batch = (writer: number, turn: number): OutcomeBatch => {
-      const inSomeOrder = turn % 2 === 0 ? names : names.toReversed();
-      const old = { [minute - 4_000 - turn]: { old: 1 } };
-      return {
-        id: `${String(writer)}-${String(turn)}`,
-        process: { id: String(writer), host: 'h', pid: 1, startedAt: 0, at: 0, inFlight: 0 },
-        ...{ rows: [], failures: [] },
-        counts: {
-          minutes: { ...old, [minute]: Object.fromEntries(inSomeOrder.map((name) => [name, 1])) },
-        },
-        marks: Object.fromEntries(inSomeOrder.map((name) => [name, turn])),
-      };
-    };
-    await Promise.all(
-      Array.from({ length: 12 }, async (_, writer) => {
-        for (let turn = 0; turn < 10; turn++) await store.log!.append(batch(writer, turn));
-      }),
-    );
-    const counts = await store.log!.counts('minutes', 0, minute);
-    expect([...counts.keys()]).toEqual([minute]);
-    expect(counts.get(minute)).toEqual(Object.fromEntries(names.map((name) => [name, 120])));
-    await store.close();
-  });
 });

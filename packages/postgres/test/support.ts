@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { postgresBinaries } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
+import { COUNTER_SERIES } from '@call-webhooks/core/stores';
 import pg from 'pg';
 import { postgresDeadLetters, postgresStore, type PostgresClient } from '../src/index.ts';
 
@@ -54,7 +55,10 @@ export async function openTestStore(client: PostgresClient) {
       await client.query(`UPDATE ${schema}.schema_version SET version = version ${by}`);
     },
     async size() {
-      const tables = ['webhook_ids', 'events', 'groups'].map(
+      const ofLog = ['batches', 'rows', 'counts', 'marks', 'processes'].map(
+        (name) => `log_${name}`,
+      );
+      const tables = ['webhook_ids', 'events', 'groups', ...ofLog].map(
         (table) => `(SELECT count(*) FROM ${schema}.${table})`,
       );
       const result = await client.query(`SELECT (${tables.join(' + ')})::int AS size`);
@@ -76,6 +80,13 @@ export async function openTestStore(client: PostgresClient) {
         const set = times.map((time) => `${time} = ${time} - ${String(ms)}`).join();
         await client.query(`UPDATE ${schema}.${table} SET ${set}`);
       }
+      // Negative in between, so that no period takes the place of another one.
+      const counts = `UPDATE ${schema}.log_counts SET at`;
+      for (const [series, { periodMs }] of Object.entries(COUNTER_SERIES))
+        await client.query(
+          `${counts} = ${String(Math.floor(ms / periodMs))} - at WHERE series = '${series}'`,
+        );
+      await client.query(`${counts} = -at`);
     },
   };
 }

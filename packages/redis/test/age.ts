@@ -39,3 +39,14 @@ end`;
 export async function age(admin: Redis, ms: number): Promise<void> {
   await admin.eval(AGE, 0, ms);
 }
+
+const SIZE = `
+local sizes, size = {stream = 'XLEN', hash = 'HLEN', zset = 'ZCARD', list = 'LLEN'}, 0
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local command = sizes[redis.call('TYPE', key).ok]
+  size = size + (command and redis.call(command, key) or 1)
+end
+return size`;
+
+/** How much there is in the database: each key, and of lists, hashes, sets and streams each entry. */
+export const size = async (admin: Redis): Promise<number> => Number(await admin.eval(SIZE, 0));

@@ -1,10 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger } from '@call-webhooks/contract-tests';
+import {
+  collectingLogger,
+  type CreateWith,
+  DAY,
+  HOUR,
+  MINUTE,
+  numberOptionsTests,
+  TEN_YEARS,
+} from '@call-webhooks/contract-tests';
 import { bullmqQueue, createBullmqWorker, redisDeadLetters, redisStore } from '../src/index.ts';
 import { fakeWorker } from './fake-worker.ts';
-
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
-const TEN_YEARS = 3_650 * DAY;
 
 const some = () => Promise.resolve('=');
 const client = { evalsha: some, eval: some };
@@ -17,41 +22,23 @@ const bullmq = {
 };
 const logger = collectingLogger();
 
-const store: Create = (options) => redisStore(client, { logger, ...options });
-const letters: Create = (options) => redisDeadLetters(client, { logger, ...options });
-const queue: Create = (options) => bullmqQueue(bullmq, { logger, ...options });
-const worker: Create = (options) =>
+const store: CreateWith = (options) => redisStore(client, { logger, ...options });
+const letters: CreateWith = (options) => redisDeadLetters(client, { logger, ...options });
+const queue: CreateWith = (options) => bullmqQueue(bullmq, { logger, ...options });
+const worker: CreateWith = (options) =>
   createBullmqWorker({
     ...{ Worker: fakeWorker(), queueName: 'calls', connection: { socketTimeout: 15_000 }, logger },
     ...options,
   });
 
-/** An option, its limits, what has it, and what it is unless it is given; absent if nobody can see it. */
-type Row = [what: string, name: string, min: number, max: number, create: Create, usual?: unknown];
-type Create = (options: object) => object;
-
-describe('every number that an option may be', () => {
-  it.each<Row>([
-    ['redisStore', 'rememberFor', 10 * MINUTE, TEN_YEARS, store, DAY],
-    ['redisDeadLetters', 'keepFor', HOUR, TEN_YEARS, letters, undefined],
-    ['bullmqQueue', 'rememberFor', 10 * MINUTE, TEN_YEARS, queue],
-    ['bullmqQueue', 'keepFor', HOUR, TEN_YEARS, queue, undefined],
-    ['bullmqQueue', 'maxRuns', 1, 1_000_000, queue],
-    ['createBullmqWorker', 'concurrency', 1, 10_000, worker],
-  ])(
-    '%s: %s is from %d to %d, and is used as it is given',
-    (_what, name, min, max, create, ...usual) => {
-      const isShown = usual.length > 0;
-      if (isShown) expect(create({})).toHaveProperty(name, usual[0]);
-      for (const taken of [min, max]) {
-        const made = create({ [name]: taken });
-        if (isShown) expect(made).toHaveProperty(name, taken);
-      }
-      for (const refused of [min - 1, max + 1, min + 0.5, `${String(min)} ms`, NaN, null])
-        expect(() => create({ [name]: refused })).toThrow(`${name}: expected`);
-    },
-  );
-});
+numberOptionsTests([
+  ['redisStore', 'rememberFor', 10 * MINUTE, TEN_YEARS, store, DAY],
+  ['redisDeadLetters', 'keepFor', HOUR, TEN_YEARS, letters, undefined],
+  ['bullmqQueue', 'rememberFor', 10 * MINUTE, TEN_YEARS, queue],
+  ['bullmqQueue', 'keepFor', HOUR, TEN_YEARS, queue, undefined],
+  ['bullmqQueue', 'maxRuns', 1, 1_000_000, queue],
+  ['createBullmqWorker', 'concurrency', 1, 10_000, worker],
+]);
 
 describe('what a worker tells BullMQ', () => {
   /** The options that BullMQ's class is created with. */

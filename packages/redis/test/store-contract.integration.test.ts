@@ -3,7 +3,7 @@ import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { Cluster, Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
-import { age } from './age.ts';
+import { age, size } from './age.ts';
 import { refusals } from './refusals.ts';
 import { useRedis } from './use-redis.ts';
 
@@ -27,7 +27,7 @@ describeWithProgram('redis-server', 'redisStore on a real server', () => {
         now: Date.now,
         skewed: (ms) => redisStore(clients[0]!, { now: () => Date.now() + ms }),
         advance: (ms) => age(test.admin, ms),
-        size: () => test.admin.dbsize(),
+        size: () => size(test.admin),
         refusals: refusals(() => test.admin),
         close: async () => {
           for (const client of clients) client.disconnect();
@@ -52,7 +52,7 @@ describeWithProgram('redis-server', 'redisStore on a cluster', () => {
         now: Date.now,
         skewed: (ms) => redisStore(cluster, { now: () => Date.now() + ms }),
         advance: (ms) => age(test.admin, ms),
-        size: () => test.admin.dbsize(),
+        size: () => size(test.admin),
         refusals: others, // a node of a cluster can't be made a replica like this
         close: async () => {
           cluster.disconnect();

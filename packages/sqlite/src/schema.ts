@@ -127,7 +127,7 @@ export interface Schema {
 /**
  * Brings the tables to the version of this process, in a transaction of the caller.
  * @returns what they were before
- * @throws if a newer version made them, or one that was not released
+ * @throws if a newer version made them
  */
 export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Schema {
   const sql = new Statements(db);
@@ -135,17 +135,11 @@ export function upgrade(db: SqliteDatabase, prefix: string, steps = STEPS): Sche
   const before = sql.first(table, `${prefix}schema`)
     ? readSchema(sql, prefix, steps.length)
     : { version: 0, id: '' };
-  if (before.version > 0 && !sql.first(table, `${prefix}log_rows`)) throw madeByCheckout(prefix);
   // A table that somebody dropped is made again.
   if (before.version === 1) db.exec(createTables(prefix));
   for (const step of steps.slice(before.version)) db.exec(step(prefix));
   return before;
 }
-
-const madeByCheckout = (prefix: string) =>
-  new Error(
-    `The tables ${prefix}* were created by an unreleased version, and cannot be upgraded. Remove the file, or drop these tables, which deletes the events, jobs and dead letters in them.`,
-  );
 
 /** @throws if a newer version made the tables */
 export function readSchema(sql: Statements, prefix: string, known = SCHEMA_VERSION): Schema {

@@ -156,7 +156,9 @@ describe('dead jobs', () => {
       },
     ]);
     worker.pause();
-    test.db.exec("UPDATE call_webhooks_jobs SET crashes = 2, token = 'of a commit', error = 'odd'");
+    test.db.exec(
+      `UPDATE call_webhooks_jobs SET crashes = 2, token = 'of a commit', abandon_reason = 'odd', error = 'odd', failures = '[]'`,
+    );
     test.ahead += 86_400_001;
     for (const callId of ['call-1', 'call-2']) await test.queue.enqueue(queuedCall(callId));
     const fresh = { state: 'open', attempt: 0, crashes: 0, is_last_run: 0, ...some, ...none };

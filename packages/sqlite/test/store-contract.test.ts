@@ -19,7 +19,10 @@ eachClient((client) => {
         now,
         advance: (ms) => void (ahead += ms),
         size: async () =>
-          ['ids', 'events', 'groups']
+          [
+            ...['ids', 'events', 'groups'],
+            ...['batches', 'rows', 'counts', 'marks', 'processes'].map((name) => `log_${name}`),
+          ]
             .map(
               (table) => handles[0]!.prepare(`SELECT 1 FROM call_webhooks_${table}`).all().length,
             )

@@ -31,22 +31,36 @@ export function outcomeCounts(context: StoreTestContext): void {
     );
   }
 
-  it('adds counts exactly: three writers at once, batches in any order', async () => {
-    const [a, b] = [unique('outcome/webhook/a'), unique('secret/b')];
-    const writers = [0, 1, 2].map((index) => logs()[index % logs().length]!);
+  it('adds counts exactly: 12 writers at once, which name the same counters in different orders', async () => {
+    const names = Array.from({ length: 30 }, () => unique('outcome/webhook/a'));
+    const [first = '', second = ''] = names;
     const last = minute();
-    const minutes = { [last]: { [a]: 2, [b]: 1 }, [last - 1]: { [a]: 1 } };
     await Promise.all(
-      writers.map(async (one) => {
-        for (let turn = 0; turn < 20; turn++)
-          await Promise.all([one.append(batch({ counts: { minutes } })), one.append(batch())]);
+      Array.from({ length: 12 }, async (_, index) => {
+        const writer = logs()[index % logs().length]!;
+        for (let turn = 0; turn < 6; turn++) {
+          const ordered = (index + turn) % 2 === 0 ? names : [...names].reverse();
+          const each = (count: number) => Object.fromEntries(ordered.map((name) => [name, count]));
+          const old = last - COUNTER_SERIES.minutes.keptMs / MINUTE_MS - 100 - turn;
+          const minutes = {
+            [old]: each(1),
+            [last]: { ...each(1), [first]: 2 },
+            [last - 1]: each(1),
+          };
+          const marks = Object.fromEntries(ordered.map((name) => [name, now()]));
+          await Promise.all([
+            writer.append(batch({ counts: { minutes }, marks })),
+            ...(turn % 3 === 0 ? [writer.append(batch())] : []),
+          ]);
+        }
       }),
     );
-    for (const one of logs()) expect(await counted(one, a, b)).toEqual([180, 60]);
-    const before = await log().counts('minutes', last - 1, last - 1);
-    expect([...before.keys()]).toEqual([last - 1]);
-    expect(before.get(last - 1)).toMatchObject({ [a]: 60 });
+    for (const one of logs()) expect(await counted(one, first, second)).toEqual([216, 144]);
+    const found = await log().counts('minutes', last - 1, last - 1);
+    expect([...found.keys()]).toEqual([last - 1]);
+    expect(found.get(last - 1)).toMatchObject(Object.fromEntries(names.map((name) => [name, 72])));
     expect(await log().counts('minutes', last + 9, last + 10)).toEqual(new Map());
+    expect(await log().counts('minutes', 0, last - 2, first)).toEqual(new Map());
   });
 
   it('keeps each series apart, and gives the counters with a prefix', async () => {

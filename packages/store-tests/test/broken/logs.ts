@@ -41,6 +41,19 @@ export const BROKEN_LOGS: readonly BrokenStore[] = [
     breaks: () => ({ log: undefined }),
   },
   {
+    wrong: 'never deletes a batch of its log',
+    promise: 'deletes what its outcome log has forgotten',
+    says: 'each with an id, a process, a mark and counters of its own',
+    breaks({ store }) {
+      let batches = 0;
+      const append: OutcomeLog['append'] = (batch) => {
+        batches += 1;
+        return store.log.append(batch);
+      };
+      return { log: { ...store.log, append }, size: async () => batches };
+    },
+  },
+  {
     wrong: 'gives the first page of its log again',
     promise: 'gives the newest rows first, page by page, on every connection',
     breaks: withLog((log) => ({ read: (query) => log.read({ ...query, before: undefined }) })),
@@ -124,7 +137,7 @@ export const BROKEN_LOGS: readonly BrokenStore[] = [
   },
   {
     wrong: 'drops counts of an earlier minute',
-    promise: 'adds counts exactly: three writers at once, batches in any order',
+    promise: 'adds counts exactly: 12 writers at once, which name the same counters in different orders',
     breaks: withBatch((batch, { now }) => {
       const minute = String(Math.floor(now() / 60_000));
       const minutes = Object.entries(batch.counts.minutes ?? {}).filter(([at]) => at === minute);
