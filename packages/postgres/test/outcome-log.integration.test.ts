@@ -36,17 +36,6 @@ withPostgres('the outcome log of postgresStore', () => {
     await store.close();
   });
 
-  it('is not made beside tables of a version that was never released: migrate() says what to do', async () => {
-    const schema = freshSchema();
-    const store = postgresStore(test.pool, { schema });
-    await store.migrate();
-    await test.pool.query(`DROP TABLE ${schema}.log_rows`);
-    await expect(store.migrate()).rejects.toThrow(
-      `Run DROP SCHEMA ${schema} CASCADE, which forgets the events and dead letters in it`,
-    );
-    await store.close();
-  });
-
   it('numbers its batches anew after the number was lost, or is behind the batches', async () => {
     const schema = freshSchema();
     const store = postgresStore(test.pool, { schema });
