@@ -18,4 +18,5 @@ export * from './servers/postgres.ts';
 export * from './servers/redis-server.ts';
 export * from './servers/tcp-proxy.ts';
 export * from './soon.ts';
+export * from './two-names.ts';
 export * from './unended-stream.ts';

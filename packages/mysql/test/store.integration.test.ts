@@ -1,13 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
-import { waitFor } from '@call-webhooks/contract-tests';
+import { twoNamesTest, waitFor } from '@call-webhooks/contract-tests';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import { createPool as createCallbackPool } from 'mysql2';
-import { mysqlStore } from '../src/index.ts';
-import { freshPrefix, openPool, openTestStore, rowsOf, withMysql } from './support.ts';
+import { mysqlDeadLetters, mysqlStore } from '../src/index.ts';
+import {
+  freshPrefix,
+  openedStores,
+  openPool,
+  openTestStore,
+  rowsOf,
+  withMysql,
+} from './support.ts';
 import { useMysql } from './use-mysql.ts';
 
 /** What an application may have told its connections; none of it may matter. */
@@ -49,6 +56,14 @@ withMysql('mysqlStore', () => {
         },
       };
     },
+  });
+
+  twoNamesTest(async (name) => {
+    const prefix = `${name}_`;
+    const store = mysqlStore(test.pool, { prefix });
+    openedStores.push(store);
+    await store.migrate();
+    return { store, deadLetters: mysqlDeadLetters(test.pool, { prefix }) };
   });
 
   const claim = (number: number, more: Partial<Claim> = {}): Claim => ({

@@ -1,10 +1,11 @@
 import * as runner from '@jest/globals';
 import { describe, expect, it } from '@jest/globals';
+import { twoNamesTest } from '@call-webhooks/contract-tests';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import { storeContractTests } from '@call-webhooks/store-tests';
 import postgres from 'postgres';
-import { postgresStore, type PostgresClient } from '../src/index.ts';
+import { postgresDeadLetters, postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 
@@ -37,6 +38,12 @@ withPostgres('postgresStore', () => {
         },
       };
     },
+  });
+
+  twoNamesTest(async (schema) => {
+    const store = postgresStore(test.pool, { schema });
+    await store.migrate();
+    return { store, deadLetters: postgresDeadLetters(test.pool, { schema }) };
   });
 
   const claim = (number: number, more: Partial<Claim> = {}): Claim => ({

@@ -2,6 +2,7 @@ import { beforeEach, expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
   describeWithProgram,
+  twoNamesTest,
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
@@ -185,10 +186,10 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     expect(await store.admit(claim('two'))).toEqual({ status: 'admitted', attempt: 1 });
   });
 
-  it('keeps prefixes apart', async () => {
-    for (const prefix of ['one', 'two'])
-      expect((await redisStore(redis, { prefix }).admit(claim('event'))).status).toBe('admitted');
-  });
+  twoNamesTest((prefix) => ({
+    store: redisStore(redis, { prefix, logger: collectingLogger() }),
+    deadLetters: redisDeadLetters(redis, { prefix, logger: collectingLogger() }),
+  }));
 
   it('warns once at the start when the server may evict, and not when it may not', async () => {
     const [strict, evicting] = [collectingLogger(), collectingLogger()];

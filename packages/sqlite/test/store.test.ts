@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { unique } from '@call-webhooks/contract-tests';
+import { queuedCall, twoNamesTest, unique } from '@call-webhooks/contract-tests';
 import { type Claim, storableKey } from '@call-webhooks/core/stores';
-import { sqliteStore, type SqliteStore } from '../src/index.ts';
+import { sqliteDeadLetters, sqliteQueue, sqliteStore, type SqliteStore } from '../src/index.ts';
 import { useFile } from './support.ts';
 
 const REMEMBER_FOR = 600_000;
@@ -26,6 +26,23 @@ describe('a store in a file', () => {
       const [row] = test.db.prepare(`SELECT count(*) AS count FROM call_webhooks_${table}`).all();
       return (row as { count: number }).count;
     });
+
+  twoNamesTest((name) => {
+    const prefix = `${name}_`;
+    return {
+      store: sqliteStore(test.db, { prefix }),
+      deadLetters: sqliteDeadLetters(test.db, { prefix }),
+    };
+  });
+
+  it('keeps the jobs of two prefixes in one file apart', async () => {
+    const [one, two] = ['one_', 'two_'].map((prefix) => sqliteQueue(test.db, { prefix }));
+    for (const queue of [one!, two!, two!]) await queue.enqueue(queuedCall('call-1'));
+    await two!.enqueue(queuedCall('call-2'));
+    const stats = { delayed: 0, running: 0, done: 0, dead: 0 };
+    expect(await one!.stats()).toEqual({ waiting: 1, ...stats });
+    expect(await two!.stats()).toEqual({ waiting: 2, ...stats });
+  });
 
   it('admits an event again that it has forgotten but not removed yet', async () => {
     const first = claim({ group: 'call' });

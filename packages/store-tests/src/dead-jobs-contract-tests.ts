@@ -136,6 +136,7 @@ export function deadJobsContractTests(runner: TestRunner, subject: DeadJobsUnder
       await waitFor(async () => (await deadJobs.count()) === 24);
       for (const limit of [1_000, 24, 7, 1]) {
         const found = await allLetters(deadJobs, { limit });
+        expect(found).toHaveLength(24);
         expect(new Set(found.map(({ id }) => id)).size).toBe(24);
         const times = found.map(({ failedAt }) => failedAt.getTime());
         expect(times).toEqual([...times].sort((one, other) => one - other));

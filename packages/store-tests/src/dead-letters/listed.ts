@@ -19,6 +19,7 @@ export function listed({ it, letters }: DeadLettersTestContext): void {
     );
     for (const limit of [1_000, 150, 100, 7]) {
       const found = await all({ eventName, limit });
+      expect(found).toHaveLength(150);
       expect(new Set(found.map(({ id }) => id)).size).toBe(150);
       const times = found.map(({ failedAt }) => failedAt.getTime());
       expect(times).toEqual([...times].sort((one, other) => one - other));
