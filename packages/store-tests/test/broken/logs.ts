@@ -137,7 +137,8 @@ export const BROKEN_LOGS: readonly BrokenStore[] = [
   },
   {
     wrong: 'drops counts of an earlier minute',
-    promise: 'adds counts exactly: 12 writers at once, which name the same counters in different orders',
+    promise:
+      'adds counts exactly: 12 writers at once, which name the same counters in different orders',
     breaks: withBatch((batch, { now }) => {
       const minute = String(Math.floor(now() / 60_000));
       const minutes = Object.entries(batch.counts.minutes ?? {}).filter(([at]) => at === minute);
