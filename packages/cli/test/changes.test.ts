@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
@@ -24,6 +24,24 @@ test('a stream of changes that nobody reads ends with its command, even if fetch
   server.close();
 });
 
+test('a stream whose reader needs no more is closed, while its command goes on', async () => {
+  let close = (): void => undefined;
+  const closed = new Promise<void>((resolve) => (close = resolve));
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) =>
+      controller.enqueue(new TextEncoder().encode('event: changes\ndata: {"rules":[]}\n\n')),
+    cancel: () => close(),
+  });
+  const { signal } = new AbortController();
+  const connection = { url: 'http://simulator', signal, stream: () => Promise.resolve(stream) };
+  for await (const change of await changesOf(connection as unknown as Connection)) {
+    expect(change).toEqual({ rules: [] });
+    break;
+  }
+  await closed;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
 /** An attempt of an event that ended, or that has no response yet. */
 const attempt = (number: number, isEnded = true, kind = 'delivery') => ({
   ...{ number, kind, startedAt: number },
@@ -33,8 +51,9 @@ const attempt = (number: number, isEnded = true, kind = 'delivery') => ({
 /** A simulator that has these events now, `later` when it is asked again, and tells these changes one after another. */
 async function updates(
   now: object[],
-  changes: { events: object[]; resync?: boolean }[],
+  changes: { events: object[]; rules?: object[]; resync?: boolean }[],
   later: object[] = [],
+  rules: object[] = [],
 ) {
   const answers = [now];
   let told = 0;
@@ -53,13 +72,14 @@ async function updates(
   const connection = {
     ...{ url: 'http://simulator', signal: new AbortController().signal },
     stream: () => Promise.resolve(stream),
-    get: (path: string) => Promise.resolve(path === '/events' ? (answers.pop() ?? later) : []),
+    get: (path: string) => Promise.resolve(path === '/events' ? (answers.pop() ?? later) : rules),
   };
   const found: string[] = [];
   const reading = async () => {
     for await (const update of await updatesOf(connection as unknown as Connection))
       if (update.type === 'attempt')
         found.push(`${update.event._id} ${update.attempt.kind} ${update.attempt.number}`);
+      else found.push(`${update.rule._id} ${update.rule.state}`);
   };
   await expect(reading()).rejects.toThrow('The simulator at http://simulator has stopped.');
   return found;
@@ -98,4 +118,23 @@ test('after more changes than the stream can tell, what it left out is read, and
       [event(4), other],
     ),
   ).toEqual(['a delivery 2', 'a delivery 3', 'a delivery 4', 'b delivery 1', 'a delivery 5']);
+});
+
+test('a rule is told when it is paused or resumed, but not when it is new, or is what it was', async () => {
+  const rule = (_id: string, state: string) => ({ _id, state });
+  const change = (...rules: object[]) => ({ events: [], rules });
+  const [active, paused] = [rule('a', 'active'), rule('a', 'paused')];
+  expect(
+    await updates(
+      [],
+      [
+        change(active),
+        change(paused, rule('new', 'active'), rule('born-paused', 'paused')),
+        change(paused, rule('new', 'active')),
+        change(active, rule('new', 'paused'), rule('born-paused', 'active')),
+      ],
+      [],
+      [active],
+    ),
+  ).toEqual(['a paused', 'a active', 'new paused', 'born-paused active']);
 });

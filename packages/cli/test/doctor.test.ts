@@ -301,8 +301,23 @@ describe('doctor', () => {
       text: like(/HTTPS_PROXY is set/),
     });
     expect(JSON.stringify(ignored.found)).not.toContain('user:secret');
-    const used = await doctor([], { env: { ...proxy, NODE_USE_ENV_PROXY: '1' } });
-    expect(used.only('proxy')).toMatchObject({ result: 'ok' });
+    const proxyOf = async (env: Record<string, string>) => (await doctor([], { env })).of('proxy');
+    for (const name of ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'])
+      for (const use of ['', '0', 'true'])
+        expect(await proxyOf({ [name]: 'http://127.0.0.1:9', NODE_USE_ENV_PROXY: use })).toEqual([
+          {
+            ...{ check: 'proxy', result: 'warn' },
+            text: `${name} is set, but Node ignores it, so the REST requests of your app bypass the proxy.`,
+            fix: 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset the proxy variable.',
+          },
+        ]);
+    const both = { http_proxy: 'http://127.0.0.1:9', HTTPS_PROXY: 'http://127.0.0.1:9' };
+    expect(await proxyOf({ ...both, NODE_USE_ENV_PROXY: '1' })).toEqual([
+      { check: 'proxy', result: 'ok', text: 'Node uses the proxy of http_proxy, HTTPS_PROXY.' },
+    ]);
+    expect(await proxyOf({ HTTPS_PROXY: '', NODE_USE_ENV_PROXY: '1' })).toEqual([
+      { check: 'proxy', result: 'ok', text: 'No proxy is configured (HTTP_PROXY, HTTPS_PROXY).' },
+    ]);
   });
 
   test.each([

@@ -148,6 +148,12 @@ describe('erase', () => {
     const keys = await run([...all, '--forget-keys', '--yes'], made);
     expect(keys).toMatchObject({ code: 2, stderr: expect.stringContaining('--tenant NAME') });
     expect((await run([...all, '--yes'], made)).stdout).toBe('Erased 2 dead letters.\n');
+    // The keys of what is found are known, whose they are.
+    await fill(made, 1, { tenant: 'acme', callId: 'c9', key: 'acme/c9' });
+    const old = ['erase', '--before', '0s', '--all-tenants', '--forget-keys', '--yes'];
+    expect(await run(old, made)).toMatchObject({
+      ...{ code: 0, stdout: expect.stringMatching(/^Erased 1 dead letter, \d keys?\.\n$/) },
+    });
   });
 
   test('refuses to forget the keys of a call without its tenant, and names the tenants', async () => {

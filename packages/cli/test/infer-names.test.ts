@@ -29,6 +29,38 @@ describe('the seven fields', () => {
     );
   });
 
+  test.each<[what: string, value: unknown, isTime: boolean]>([
+    ['the last millisecond before 2001-09-09', 999_999_999_999, false],
+    ['the first one of it', 1_000_000_000_000, true],
+    ['a time of today', Date.UTC(2026, 0, 2), true],
+    ['the last one of 2103', 4_199_999_999_999, true],
+    ['the first one after it', 4_200_000_000_000, false],
+    ['seconds', Date.UTC(2026, 0, 2) / 1_000, false],
+    ['half a millisecond', Date.UTC(2026, 0, 2) + 0.5, false],
+    ['text', String(Date.UTC(2026, 0, 2)), false],
+    ['nothing', null, false],
+  ])('a field with %s: whether it may be createdAt', (_what, value, isTime) => {
+    const { fieldNames } = inferNames([{ eventName: 'call:started', callId: 'c1', when: value }]);
+    const found = fieldNames.find(({ setting }) => setting === 'createdAt');
+    expect(found?.candidates.map(({ name }) => name)).toEqual(isTime ? ['when'] : []);
+  });
+
+  test.each<[what: string, value: string, isUser: boolean]>([
+    ['an id', 'u-1', true],
+    ['an address', 'ada@example.com', true],
+    ['digits', '12025550100', true],
+    ['200 characters', 'u1'.repeat(100), true],
+    ['201 characters', `${'u1'.repeat(100)}1`, false],
+    ['a date and time', '2026-01-02T03:04:05Z', false],
+    ['a number that is written as one', '+1 202 555 0100', false],
+    ['a URL', 'https://example.com/u1', false],
+    ['a status', 'outbound', false],
+  ])('a field with %s in every event: whether it may name the user', (_what, value, isUser) => {
+    const { fieldNames } = inferNames([{ eventName: 'call:started', callId: 'c1', who: value }]);
+    const found = fieldNames.find(({ setting }) => setting === 'placedBy');
+    expect(found?.candidates.map(({ name }) => name)).toEqual(isUser ? ['who'] : []);
+  });
+
   test('two fields that fit alike are both named, and neither is chosen', () => {
     const twins: [keyof CallNames, (value: string | number | null) => unknown][] = [
       ['calledNumber', (value) => `${String(value)}0`],

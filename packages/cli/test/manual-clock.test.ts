@@ -106,6 +106,22 @@ describe('trigger --wait with a real clock', () => {
   });
 });
 
+test.each([
+  [[], 1],
+  [['duplicate=1'], 2],
+  [['duplicate=1', 'reorder=1'], 2],
+])(
+  'trigger --wait with a manual clock and %j tells of each of %d copies',
+  async (modes, copies) => {
+    const { cli, target, simulator } = await setup();
+    for (const mode of modes) await cli('chaos', 'set', mode);
+    const { code, stdout } = await cli('trigger', 'call:started', '--wait');
+    expect([code, stdout.match(/acknowledged/g)?.length]).toEqual([0, copies]);
+    expect(target.received).toHaveLength(copies);
+    expect(simulator.clock.nextDueAt()).toBeUndefined();
+  },
+);
+
 test('resend with a manual clock ends, although chaos delays the copy or the receiver hangs', async () => {
   const { state, cli, simulator } = await setup();
   await cli('trigger', 'call:started', '--wait');

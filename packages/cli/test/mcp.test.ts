@@ -3,7 +3,7 @@ import { sign } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { assistant } from './support/assistant.ts';
 import { closing, fill, setup } from './support/dead-letters.ts';
-import { SECRET } from './support/receiver.ts';
+import { receiver, SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 /** Of the person who is called, and of others. Nothing of it may be in an answer. */
@@ -47,6 +47,22 @@ async function failing() {
 
 /** A text that matches. */
 const like = (pattern: RegExp): string => expect.stringMatching(pattern) as unknown as string;
+
+test('a tool that waits for a server ends with the assistant that has asked', async () => {
+  const silent = await receiver(() => undefined);
+  const { input, code, client } = await assistant(['--to', silent.url]);
+  const asked = client.callTool({ name: 'check_receiver', arguments: {} }).catch(() => undefined);
+  await until(async () => silent.received.length > 0);
+  input.end();
+  expect(await code).toBe(0);
+  const endedAt = Date.now();
+  await until(async () => (await silent.open()) === 0);
+  // Long before the time limit of the tool.
+  expect(Date.now() - endedAt).toBeLessThan(5_000);
+  await client.close();
+  await asked;
+  await silent.close();
+});
 
 describe('mcp', () => {
   test('answers with every tool, and never with personal data', async () => {

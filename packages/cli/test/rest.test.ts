@@ -260,6 +260,22 @@ test('behind a proxy that Node ignores, a failure names it and what to do', asyn
   }
 });
 
+test('Ctrl-C in the middle of a long page prints no more of it', async () => {
+  const results = Array.from({ length: 10_000 }, (_, at) => ({ _id: `call-${at}` }));
+  const service = await receiver(() => ({ status: 200, body: JSON.stringify({ results }) }));
+  const url = new URL(service.url).origin;
+  const given = { env: { CALL_WEBHOOKS_BASE_URL: url, CALL_WEBHOOKS_API_TOKEN: 't' } };
+  const program = start(['calls', '--json'], given);
+  await program.until('call-0');
+  program.stop();
+  expect(await program.code).toBe(130);
+  const printed = program.stdout().trimEnd().split('\n');
+  expect(printed.length).toBeLessThan(1_000);
+  expect(JSON.parse(printed.at(-1) ?? '')).toEqual(results[printed.length - 1]);
+  expect(program.stderr()).toBe('');
+  await service.close();
+});
+
 test('a list prints what it has read before a page fails', async () => {
   const service = await receiver(({ url }) =>
     new URL(url, 'http://service').searchParams.has('next')

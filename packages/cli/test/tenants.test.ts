@@ -103,6 +103,8 @@ test.each<[store: string | undefined, prefix: string | undefined, flags: string]
   ['sqlite:my calls.db', "it's", " --store 'sqlite:my calls.db' --prefix 'it'\\''s'"],
   ['redis://127.0.0.1:6379/1', 'shop', ' --store redis://127.0.0.1:6379/1 --prefix shop'],
   ['redis://user:hunter2@host/1', undefined, ' --store URL'],
+  ['redis://:hunter2@host/1', 'shop', ' --store URL --prefix shop'],
+  ['postgres://user:hunter2@host/db', undefined, ' --store URL'],
   ['postgres://user@host/db', 'calls', ' --store postgres://user@host/db --prefix calls'],
   ['./my-store.mjs', undefined, ' --store ./my-store.mjs'],
 ])(

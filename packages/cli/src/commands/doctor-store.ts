@@ -65,7 +65,7 @@ const LOOKUPS = 3;
 const PERIODS = 4;
 
 /** How long the store takes, for this command and, writes included, for the receivers. */
-async function slowness({ store }: OpenedStore): Promise<Found[]> {
+export async function slowness({ store }: OpenedStore): Promise<Found[]> {
   const check = 'store speed';
   const times: number[] = [];
   for (let count = 0; store.peek && count < LOOKUPS; count++) {

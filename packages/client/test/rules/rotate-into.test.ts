@@ -214,6 +214,25 @@ describe('rotateInto', () => {
     await testClient(server.origin, { clock: undefined as never }).rules.rotateInto(store, action);
     expect((await asked)?.map(({ secret }) => secret)).toEqual([secretNumber(1), first.secret]);
   });
+
+  test('a receiver that asks during a rotation waits for those that were queued meanwhile', async () => {
+    const store = new TestStore(first);
+    const clock = new TestClock();
+    const { rules } = testClient(server.origin, { clock });
+    const provider = secretsFrom(store, { now: () => clock.now() });
+    let asked: Promise<readonly { secret: string }[]> | undefined;
+    const others: Promise<unknown>[] = [];
+    store.beforeSave = (number) => {
+      if (number !== 1) return;
+      asked = provider({ refresh: true });
+      others.push(rules.rotateInto(store, action));
+    };
+    await rules.rotateInto(store, action);
+    expect((await asked)?.map(({ secret }) => secret)).toEqual([
+      ...[secretNumber(2), secretNumber(1), first.secret],
+    ]);
+    await Promise.all(others);
+  });
 });
 
 describe('an outdated answer', () => {
