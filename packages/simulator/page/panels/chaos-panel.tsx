@@ -47,13 +47,19 @@ function ChaosRow({ mode, probability }: RowProps) {
   const [percent, setPercent] = useState(0);
   // The slider may be moving: it follows the simulator only when that changes.
   useEffect(() => setPercent(Math.round(probability * 100)), [probability]);
-  const set = (value: number) => void attempt(() => callApi('PATCH', '/chaos', { [mode]: value }));
+  const [, redraw] = useState(0);
+  const set = async (value: number) => {
+    if (await attempt(() => callApi('PATCH', '/chaos', { [mode]: value }))) return;
+    // The switch and the slider show again what the simulator has.
+    setPercent(Math.round(store.state.chaos[mode] * 100));
+    redraw((count) => count + 1);
+  };
   return (
     <li data-mode={mode} data-on={probability > 0 ? '' : undefined}>
       <Switch
         label={label}
         checked={probability > 0}
-        onChange={(on) => set(on ? SWITCHED_ON : 0)}
+        onChange={(on) => void set(on ? SWITCHED_ON : 0)}
       />
       <p class="hint">{does}</p>
       <div class="slider">
@@ -65,7 +71,7 @@ function ChaosRow({ mode, probability }: RowProps) {
           aria-label={`Probability: ${label}`}
           value={percent}
           onInput={({ currentTarget }) => setPercent(currentTarget.valueAsNumber)}
-          onChange={({ currentTarget }) => set(currentTarget.valueAsNumber / 100)}
+          onChange={({ currentTarget }) => void set(currentTarget.valueAsNumber / 100)}
         />
         <output class="percent">{`${String(percent)}%`}</output>
       </div>

@@ -9,7 +9,7 @@ import {
   Time,
 } from '@call-webhooks/ui';
 import type { Action, PolicyView, Rule, SecretsView } from '@call-webhooks/simulator/control-api';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ForwardForm } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
@@ -127,6 +127,13 @@ interface SecretProps {
  */
 function Secret({ ruleId, actionId }: SecretProps) {
   const [shown, show] = useState<string>();
+  const rotations = useRef(0);
+  const toggle = async () => {
+    if (shown !== undefined) return show(undefined);
+    const asked = rotations.current;
+    const secret = await secretOf(actionId);
+    if (asked === rotations.current) show(secret);
+  };
   const rotate = () =>
     openForm({
       title: 'Rotate the secret?',
@@ -140,6 +147,7 @@ function Secret({ ruleId, actionId }: SecretProps) {
       ),
       async run() {
         await callApi('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
+        rotations.current += 1;
         show(undefined);
         notify('Rotated. The next delivery is signed with the new secret.');
       },
@@ -155,7 +163,7 @@ function Secret({ ruleId, actionId }: SecretProps) {
           iconOnly
           kind="ghost"
           small
-          run={async () => show(shown === undefined ? await secretOf(actionId) : undefined)}
+          run={toggle}
         />
         <CopyButton what="Secret" text={() => secretOf(actionId)} />
         <ActionButton

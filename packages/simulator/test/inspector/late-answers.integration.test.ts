@@ -1,25 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
-import type { Page, Route } from 'playwright-core';
+import { drawn, held } from './held-requests.ts';
 import { openWithWorld, WORLD } from './world.ts';
 import { testResources } from '../support/test-resources.ts';
-
-/** Holds back what the page asks for, until it is let go. The newest route of a page counts. */
-async function held(page: Page, path: RegExp) {
-  const waiting: Route[] = [];
-  await page.route(path, (route) => void waiting.push(route));
-  return {
-    async arrived(count: number) {
-      for (let left = 400; waiting.length < count && left > 0; left--)
-        await page.waitForTimeout(20);
-      expect(waiting.length).toBeGreaterThanOrEqual(count);
-    },
-    /** Answers one of those that wait, as the world does. */
-    letGo: (at: number) => waiting.splice(at, 1)[0]!.fallback(),
-    count: () => waiting.length,
-    end: () => page.unroute(path),
-  };
-}
 
 describeInChromium('answers that the inspector gets late', (chromium) => {
   const open = testResources();
@@ -46,6 +29,45 @@ describeInChromium('answers that the inspector gets late', (chromium) => {
     await answers.end();
     await page.locator('.event-row[data-id=e9]').click();
     await title('e9').waitFor();
+  });
+
+  test('of an event that is no longer chosen, a late answer shows nothing and closes nothing', async () => {
+    const { page } = await openWorld();
+    const answers = await held(page, /\/_sim\/events\/e\d+$/);
+    const ids = ['e1', 'e2', 'e10'];
+    for (const [at, id] of ids.entries()) {
+      await page.locator(`.event-row[data-id=${id}]`).click();
+      await answers.arrived(at + 1);
+    }
+    await answers.letGo();
+    await drawn(page);
+    await page.locator('#detail').waitFor({ state: 'hidden' });
+    await answers.refuse('No event has this id.', 404, 'not-found');
+    await drawn(page);
+    expect(new URL(page.url()).search).toBe('?event=e10');
+    await answers.letGo();
+    await page.locator('#detail-title[data-id=e10]').waitFor();
+    expect(await page.locator('.notice').count()).toBe(0);
+  });
+
+  test('a secret that was asked for before a rotation is not shown after it', async () => {
+    const { page } = await openWorld();
+    const secrets = await held(page, /\/_sim\/secrets$/);
+    await page.route('**/rotate', (route) => route.fulfill({ json: {} }));
+    const card = page.locator('.card.rule').first();
+    await card.getByRole('button', { name: 'Show the secret' }).click();
+    await secrets.arrived(1);
+    await card.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('Rotated. The next').waitFor();
+    await secrets.answer({ a1: { current: 'whsec_old', rotations: 0 } });
+    await card.locator('[aria-busy]').waitFor({ state: 'detached' });
+    await drawn(page);
+    expect(await card.locator('.secret').textContent()).toBe('whsec_••••••••••••');
+    await card.getByRole('button', { name: 'Show the secret' }).click();
+    await secrets.arrived(1);
+    await secrets.answer({ a1: { current: 'whsec_new', rotations: 1 } });
+    await card.getByText('whsec_new').waitFor();
   });
 
   test('what changes while the state is read is read afterwards, once', async () => {
