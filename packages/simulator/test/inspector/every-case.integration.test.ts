@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { Page } from 'playwright-core';
-import { openWithWorld } from './world.ts';
+import { ACKNOWLEDGED, event, openWithWorld, paused, retry, status, waiting } from './world.ts';
 import { testResources } from '../support/test-resources.ts';
 
 /** For each element, the texts of its parts. */
@@ -161,6 +161,36 @@ describeInChromium('the inspector shows each case in its own words', (chromium) 
       'bad bad good',
       'good',
     ]);
+  });
+
+  test('of an event with replays: they count as no attempts', async () => {
+    const { page, become } = await openWorld();
+    const replay = (number: number, code = 409) =>
+      ({ number, kind: 'replay', response: status(code), tookMs: 500 }) as const;
+    const failed = (number: number) => ({
+      ...{ number, response: status(500), result: retry('status') },
+    });
+    const done = (number: number) => ({ number, response: status(200), result: ACKNOWLEDGED });
+    const last = { number: 2, response: status(503), result: paused('last-attempt-failed') };
+    await become({
+      events: [
+        event(1, { state: 'acknowledged' }, [done(1), replay(1)]),
+        event(2, { state: 'acknowledged' }, [failed(1), replay(1), done(2), replay(2, 500)]),
+        event(3, waiting(60), [failed(1), replay(1, 200)]),
+        event(4, { state: 'failed' }, [failed(1), replay(1), last, replay(2, 200)]),
+      ],
+    });
+    await page.locator('.event-row').nth(4).waitFor({ state: 'detached' });
+    const rest = `${ADDED} | ${CRM} | Ida Holm`;
+    expect(await texts(page, '.event-row', ROW)).toEqual([
+      `Failed | call:started | #4 | 4 attempts | 503 | 13 ms | ${rest} | the receiver responded 503; it was the last attempt, so the rule was paused`,
+      `Waiting | call:started | #3 | 2 attempts | 500 | 11 ms | ${rest} | retry: the receiver responded 500 | attempt 2 of 6 in 1m`,
+      `Acknowledged | call:started | #2 | 4 attempts | 200 | 13 ms | ${rest} | after 2 attempts`,
+      `Acknowledged | call:started | #1 | 2 attempts | 200 | 11 ms | ${rest}`,
+    ]);
+    const tones = await page.evaluate(`[...document.querySelectorAll('.pips')].map((pips) =>
+      [...pips.querySelectorAll('i')].map(({ dataset }) => dataset.tone).join(' '))`);
+    expect(tones).toEqual(['bad gone bad gone', 'bad gone', 'bad gone good gone', 'good gone']);
   });
 
   test('in the details of an event', async () => {
