@@ -54,6 +54,46 @@ describeInChromium('the address of the inspector, and what Back leads to', (chro
     expect(await page.locator('#search').inputValue()).toBe('');
   });
 
+  test('a bookmark opens with its filters and its event, and each control says so', async () => {
+    const { page, reads } = await openWithWorld(chromium, open);
+    const url = 'http://127.0.0.1:4000/archive';
+    const query = new URLSearchParams({
+      ...{ state: 'failed', eventName: 'call:completed', ruleId: 'r2', url, q: 'ida holm' },
+      event: 'e10',
+    });
+    reads.length = 0;
+    await page.goto(`${page.url()}?${query.toString()}`);
+    await page.locator('#detail-title[data-id=e10]').waitFor();
+    const asked = new URLSearchParams(reads[0]!.split('?')[1]);
+    expect(Object.fromEntries(asked)).toEqual({
+      ...{ state: 'failed', eventName: 'call:completed', ruleId: 'r2', url, q: 'ida holm' },
+      limit: '200',
+    });
+    const pressed = page.locator('#filters [aria-pressed=true]');
+    expect(await pressed.allTextContents()).toEqual(['Failed 2']);
+    expect(await page.locator('#search').inputValue()).toBe('ida holm');
+    expect(await page.locator('#receiver-filter').inputValue()).toBe(url);
+    expect(await page.locator('#event-filter').inputValue()).toBe('call:completed');
+    await page.getByTitle('Show all', { exact: true }).getByText('Rule: Archive').waitFor();
+    const chosen = page.locator('.event-row[aria-current=true]');
+    expect(await chosen.evaluateAll((all) => all.map((one) => one.dataset['id']))).toEqual(['e10']);
+    await page.locator('#filters').getByRole('button', { name: 'All 115' }).click();
+    await page.waitForURL(({ searchParams }) => !searchParams.has('state'));
+    await pressed.and(page.locator('.chip:first-child')).waitFor();
+    expect(await pressed.allTextContents()).toEqual(['All 115']);
+  });
+
+  test('the first link of the page leads past the bar and the tabs to the events', async () => {
+    const { page } = await openWithWorld(chromium, open);
+    await page.locator('body').press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the events' });
+    await skip.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('#timeline:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator('.event-row[data-id=e15]:focus').waitFor();
+  });
+
   test('an event that is gone leaves no address behind', async () => {
     const { page } = await openWithWorld(chromium, open);
     const length = () => page.evaluate('history.length') as Promise<number>;

@@ -50,6 +50,29 @@ describeInChromium('answers that the inspector gets late', (chromium) => {
     expect(await page.locator('.notice').count()).toBe(0);
   });
 
+  test('of two answers about one event, the one that was asked for last stays', async () => {
+    const { page, become } = await openWorld();
+    const answers = await held(page, /\/_sim\/events\/e1$/);
+    const row = page.locator('.event-row[data-id=e1]');
+    const first = WORLD.events.map((one) => (one._id === 'e1' ? { ...one, number: 99 } : one));
+    await row.click();
+    await answers.arrived(1);
+    await become({ events: first });
+    await row.getByText('#99').waitFor();
+    await answers.arrived(2);
+    await answers.letGo(1);
+    await page.locator('#detail').getByText('#99').waitFor();
+    await become({ events: WORLD.events });
+    await row.getByText('#1', { exact: true }).waitFor();
+    await answers.arrived(2);
+    // What was asked for first is answered last, and by now differs.
+    await answers.letGo(0);
+    await drawn(page);
+    expect(await page.locator('#detail .number').first().textContent()).toBe('#99');
+    await answers.letGo(0);
+    await page.locator('#detail').getByText('#1', { exact: true }).waitFor();
+  });
+
   test('a secret that was asked for before a rotation is not shown after it', async () => {
     const { page } = await openWorld();
     const secrets = await held(page, /\/_sim\/secrets$/);
