@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Simulator } from '@call-webhooks/simulator';
+import type { Simulator, SimulatorOptions } from '@call-webhooks/simulator';
 import { getJson } from './support/rest.ts';
 import { testResources } from './support/test-resources.ts';
 
@@ -24,10 +24,11 @@ async function shown(simulator: Simulator): Promise<unknown> {
 }
 
 test('after a reset, everything is as in a new simulator, and happens as there', async () => {
-  const options = {
-    ...{ whilePaused: 'hold', retryJitter: 0, recordingFirst: 0, maxAttempts: 2 },
+  const options: SimulatorOptions = {
+    ...{ retryJitter: 0, recordingFirst: 0, maxAttempts: 2 },
+    whilePaused: 'hold',
     chaos: { replay: 1 },
-  } as const;
+  };
   const receiver = await open.receiver(({ body }, response) => {
     response.writeHead(body.includes('Ola') ? 500 : 200).end();
   });

@@ -3,7 +3,7 @@ import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium'
 import type { Page } from 'playwright-core';
 import { drawn, held } from './held-requests.ts';
 import { openInspector } from './open-inspector.ts';
-import { event, openWithWorld, retry, status, waiting, WORLD } from './world.ts';
+import { event, openWithWorld, waiting, WORLD } from './world.ts';
 import { testResources } from '../support/test-resources.ts';
 
 const [R1] = WORLD.rules;
