@@ -129,10 +129,9 @@ function Secret({ ruleId, actionId }: SecretProps) {
   const [shown, show] = useState<string>();
   const rotations = useRef(0);
   const toggle = async () => {
-    if (shown !== undefined) return show(undefined);
     const asked = rotations.current;
-    const secret = await secretOf(actionId);
-    if (asked === rotations.current) show(secret);
+    const next = shown === undefined ? await secretOf(actionId) : undefined;
+    if (asked === rotations.current) show(next);
   };
   const rotate = () =>
     openForm({

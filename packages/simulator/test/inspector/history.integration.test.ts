@@ -8,7 +8,7 @@ describeInChromium('the address of the inspector, and what Back leads to', (chro
 
   test('each choice adds one address, the same choice none, and Back goes through all of them', async () => {
     const { page } = await openWithWorld(chromium, open);
-    const length = () => page.evaluate('history.length') as Promise<number>;
+    const length = () => page.evaluate<number>('history.length');
     const began = await length();
     const filters = page.locator('#filters');
     const row = (id: string) => () => page.locator(`.event-row[data-id=${id}]`).click();
@@ -76,7 +76,7 @@ describeInChromium('the address of the inspector, and what Back leads to', (chro
     expect(await page.locator('#event-filter').inputValue()).toBe('call:completed');
     await page.getByTitle('Show all', { exact: true }).getByText('Rule: Archive').waitFor();
     const chosen = page.locator('.event-row[aria-current=true]');
-    expect(await chosen.evaluateAll((all) => all.map((one) => one.dataset['id']))).toEqual(['e10']);
+    expect(await chosen.locator('.number').allTextContents()).toEqual(['#10']);
     await page.locator('#filters').getByRole('button', { name: 'All 115' }).click();
     await page.waitForURL(({ searchParams }) => !searchParams.has('state'));
     await pressed.and(page.locator('.chip:first-child')).waitFor();
@@ -96,7 +96,7 @@ describeInChromium('the address of the inspector, and what Back leads to', (chro
 
   test('an event that is gone leaves no address behind', async () => {
     const { page } = await openWithWorld(chromium, open);
-    const length = () => page.evaluate('history.length') as Promise<number>;
+    const length = () => page.evaluate<number>('history.length');
     const before = await length();
     await page.goto(`${page.url()}?event=deadbeef&state=failed`);
     await page.getByText('This event no longer exists.').waitFor();
