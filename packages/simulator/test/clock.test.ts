@@ -199,3 +199,24 @@ test('a real clock waits for what is due in months, and sets no timer that Node 
     set.mockRestore();
   }
 });
+
+test('a real clock never goes back, not for what is overdue either', async () => {
+  let passed = 0;
+  const real = jest.spyOn(performance, 'now').mockImplementation(() => passed);
+  const clock = new SimulatorClock('real', 100, new InFlightRequests(1_000), () => undefined);
+  const seen: number[] = [];
+  try {
+    for (const due of [110, 120, 700]) clock.at(due, () => seen.push(clock.now()));
+    passed = 500; // the process was busy: no timer could go off
+    await clock.advance(0);
+    expect([seen, clock.now()]).toEqual([[600, 600], 600]);
+    passed = 550;
+    await clock.advance(100);
+    expect([seen, clock.now()]).toEqual([[600, 600, 700], 750]);
+    passed = 551;
+    expect(clock.now()).toBe(751);
+  } finally {
+    clock.close();
+    real.mockRestore();
+  }
+});

@@ -95,6 +95,41 @@ describe('a query', () => {
     }
   });
 
+  test('words are found in each place, although the body has none of them', async () => {
+    const simulator = await open.simulator({ extraHeaders: { 'X-Extra': 'In A Header' } });
+    const { url } = await open.receiver((_received, response) => {
+      response.writeHead(202, { 'x-answer': 'not searched' }).end('In An Answer');
+    });
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url, payload: {} }] });
+    const person = { calledName: 'Ida Holm', calledNumber: '+41001', calledEmail: 'ida@x.example' };
+    const call = simulator.calls.start(person);
+    simulator.calls.start({ calledName: null, calledNumber: '1', calledEmail: null });
+    await simulator.events.settled();
+    const [first] = simulator.events.list();
+    const { headers } = first!.attempts[0]!.request;
+    const both = [1, 2];
+    for (const [words, expected] of [
+      ['ida holm', [1]],
+      ['+41001', [1]],
+      ['IDA@X.EXAMPLE', [1]],
+      [call._id, [1]],
+      [first!._id, [1]],
+      [headers['X-Service-Webhook-Id']!, [1]],
+      ['#2', [2]],
+      ['2', expect.arrayContaining([2])],
+      ['call:started', both],
+      ['in a header', both],
+      ['in an answer', both],
+      ['{}', both],
+      ['not searched', []],
+      ['/hook', []],
+    ] as const) {
+      const path = `/events?q=${encodeURIComponent(words)}`;
+      const found = await get<WebhookEventSummary[]>(simulator, path);
+      expect([words, found.map(({ number }) => number)]).toEqual([words, expected]);
+    }
+  });
+
   test('the same fields, in the process', async () => {
     const { simulator, rules, calls } = await sixEvents();
     const numbers = (filter: object) => simulator.events.list(filter).map(({ number }) => number);

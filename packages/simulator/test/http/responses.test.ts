@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
+import { ServerResponse } from 'node:http';
 import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatorError, type Simulator } from '@call-webhooks/simulator';
 import { STARTED_AT, testResources } from '../support/test-resources.ts';
@@ -315,4 +316,23 @@ test('a listener to whom nothing happens gets a comment every 15 s, so that no p
   (every?.[0] as () => void)();
   expect(await next()).toBe(': keep-alive\n\n');
   await simulator.close();
+});
+
+test.each([
+  [4_194_304, 'is told on'],
+  [4_194_305, 'is let go'],
+])('a listener with %i bytes that it has not read %s', async (unread, what) => {
+  const simulator = await open.simulator();
+  const reader = (await fetch(`${simulator.url}/_sim/stream`)).body!.getReader();
+  const next = async () => Buffer.from((await reader.read()).value ?? []).toString();
+  expect(await next()).toBe('retry: 1000\n\n');
+  const length = { configurable: true, get: () => unread };
+  Object.defineProperty(ServerResponse.prototype, 'writableLength', length);
+  try {
+    simulator.rules.create({ trigger: 'call:started' });
+    if (what === 'is told on') expect(await next()).toMatch(/^event: changes\ndata: /);
+    else await expect(next()).rejects.toThrow('terminated');
+  } finally {
+    Reflect.deleteProperty(ServerResponse.prototype, 'writableLength');
+  }
 });

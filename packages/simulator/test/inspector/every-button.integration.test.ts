@@ -302,6 +302,7 @@ describeInChromium('each button of the inspector asks for what it says', (chromi
     });
     expect(printed.split('\0').slice(0, -1)).toEqual([
       ...['-i', 'http://127.0.0.1:3000/crm', '-H', "X-Number: it's 'scheduled' 1"],
+      ...['-H', 'Content-Type: application/json'],
       ...['--data-raw', `{"eventName":"call:started","note":"it's $5 \\" \`x\`, 'isn't it"}`],
     ]);
   });

@@ -187,6 +187,7 @@ function withBodies(summary: WebhookEventSummary): WebhookEventView {
         url: rest.url,
         headers: {
           'X-Number': `it's '${rest.kind}' ${String(rest.number)}`,
+          'Content-Type': 'application/json',
           'Content-Length': '28',
         },
         body: `{"eventName":"call:started","note":"it's $5 \\" \`x\`, 'isn't it"}`,
