@@ -153,8 +153,14 @@ describe('other payloads that can never be handled', () => {
     expect(letters[0]?.key).toBe(known);
   });
 
-  it.each<[string, PropertyKey[], boolean]>([
+  it.each<[string, (PropertyKey | { key: PropertyKey })[], boolean]>([
     ['with the payload as a whole', [], false],
+    [
+      'with the field, which the schema names by objects',
+      [{ key: 'customer' }, { key: 'id' }],
+      false,
+    ],
+    ['with another field, which it names so', [{ key: 'customer' }, { key: 'name' }], true],
     ['with the object that has the field', ['customer'], false],
     ['with the field', ['customer', 'id'], false],
     ['with a field beside it', ['customer', 'name'], true],

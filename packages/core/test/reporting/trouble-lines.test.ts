@@ -36,6 +36,23 @@ describe('the line of a delivery that no secret verifies', () => {
   });
 });
 
+it('of more than 100 secrets, the line knows those that verified a delivery last', async () => {
+  const logger = new Lines();
+  const secrets = Array.from({ length: 101 }, (_, at) => ({
+    ...{ id: `action-${String(at)}`, secret: generateSecret() },
+  }));
+  const on = { 'call:started': () => undefined };
+  const { receive } = createReceiver({ secret: secrets, logger, now: () => NOW, on });
+  const first = secrets[0]!.secret;
+  for (const secret of [first, ...secrets.map((one) => one.secret), first])
+    await receive(await delivery(STARTED, { secret }));
+  await receive(await delivery(STARTED, { secret: generateSecret() }));
+  const told = logger.entries.map(({ message }) =>
+    message.match(/action-\d+ none since the start/g),
+  );
+  expect(told).toEqual([['action-1 none since the start']]);
+});
+
 it.each([
   [0, '0 s'],
   [89_400, '89 s'],
