@@ -1,5 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore } from '../../src/index.ts';
+import { memoryStore, type Outcome, type OutcomeCode } from '../../src/index.ts';
+import { STATUS } from '../../src/outcome-table.ts';
+import { OutcomeTally } from '../../src/store/outcome-tally.ts';
 import { counterName, counterParts, createJobProcessor } from '../../src/stores.ts';
 import { useLateClock } from '../late-clock.ts';
 import { loggedStore } from '../logged-store.ts';
@@ -15,6 +17,104 @@ import {
   SECRET_ID,
   STARTED,
 } from '../support.ts';
+
+type Told = readonly [mark: 'ack' | 'failed' | undefined, arrived?: 'arrived'];
+const OF_VERIFIED: Record<OutcomeCode, Told> = {
+  handled: ['ack', 'arrived'],
+  duplicate: ['ack'],
+  ignored: ['ack', 'arrived'],
+  queued: ['ack', 'arrived'],
+  'dead-lettered': ['ack', 'arrived'],
+  'in-dead-letters': ['ack'],
+  'missing-header': ['failed'],
+  'malformed-header': ['failed'],
+  'timestamp-out-of-tolerance': ['failed'],
+  'signature-mismatch': ['failed'],
+  'method-not-allowed': ['failed'],
+  'body-timeout': ['failed'],
+  replayed: [undefined],
+  'body-too-large': ['failed'],
+  'unsupported-encoding': ['failed'],
+  'invalid-payload': ['failed'],
+  'handler-failed': ['failed'],
+  'body-already-parsed': ['failed'],
+  'in-progress': ['failed'],
+  deadline: ['failed'],
+  overloaded: [undefined],
+  'store-unavailable': ['failed'],
+  'secret-unavailable': ['failed'],
+  'shutting-down': [undefined],
+};
+
+describe.each(Object.entries(OF_VERIFIED) as [OutcomeCode, Told][])(
+  'the counts and marks of %s',
+  (code, [mark, arrived]) => {
+    const ended = {
+      ...{ outcome: code, status: STATUS[code], eventName: 'call:started', tenant: 'acme' },
+      ...{ durationMs: 2, handlerMs: 4, lagMs: 8, storeMs: 16 },
+    };
+    const taken = (outcome: Outcome) => {
+      const tally = new OutcomeTally();
+      tally.add(outcome, NOW);
+      return tally.take();
+    };
+    const minute = (counts: object) => ({ [Math.floor(NOW / 60_000)]: counts });
+    const ten = (counts: object) => ({ [Math.floor(NOW / 600_000)]: counts });
+    const handler = { 'handlerMs/call:started/8': 1 };
+    const waits = { 'lagMs/12': 1, 'storeMs/16': 1 };
+
+    it.each(['webhook', 'redrive', 'reconcile', 'queue'] as const)(
+      'of a delivery that was verified, or was none: %s',
+      (source) => {
+        const isWebhook = source === 'webhook';
+        expect(taken({ ...ended, source, webhookId: 'id-1', secretId: 'blue' })).toEqual({
+          counts: {
+            minutes: minute({ [`outcome/${source}/${code}/call:started`]: 1, 'secret/blue': 1 }),
+            times: ten({
+              ...{ ...handler, ...waits },
+              ...(isWebhook && { 'deliveryMs/call:started/4': 1 }),
+            }),
+            ...(isWebhook && arrived && { arrivals: ten({ 'call:started/acme': 1 }) }),
+          },
+          marks: {
+            ...(isWebhook && mark && { [`${mark}/acme/call:started/blue`]: NOW }),
+            ...(source === 'queue' && { queue: NOW }),
+          },
+        });
+      },
+    );
+
+    it('that comes after the deadline', () => {
+      expect(
+        taken({ ...ended, source: 'webhook', webhookId: 'id-1', secretId: 'blue', late: true }),
+      ).toEqual({
+        counts: {
+          minutes: minute({ [`late/webhook/${code}/call:started`]: 1 }),
+          times: ten(handler),
+          ...(arrived && { arrivals: ten({ 'call:started/acme': 1 }) }),
+        },
+        marks: {},
+      });
+    });
+
+    it('of a request that nobody verified', () => {
+      const isRejected = [
+        ...['signature-mismatch', 'timestamp-out-of-tolerance'],
+        ...['body-already-parsed', 'secret-unavailable'],
+      ].includes(code);
+      expect(taken({ ...ended, source: 'webhook' })).toEqual({
+        counts: {
+          minutes: minute({
+            [`outcome/webhook/${code}/call:started`]: 1,
+            ...(isRejected && { [`rejected/${code}/acme`]: 1 }),
+          }),
+          times: ten({ ...handler, ...waits }),
+        },
+        marks: {},
+      });
+    });
+  },
+);
 
 describe('what an outcome adds to the log', () => {
   useLateClock();
