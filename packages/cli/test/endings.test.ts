@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
-import { type Answer, endingOf, isTaken, mayBeRunning } from '../src/input/target.ts';
+import { type Answer, endingOf, isTaken, mayBeRunning, postSigned } from '../src/input/target.ts';
+import { isSigned, receiver, SECRET } from './support/receiver.ts';
 
 // What redrive and reconcile make of each answer of a receiver: whether the event is done, whether its handler may
 // still run, and what to do where the receiver took nothing, since all other events would end alike.
@@ -82,4 +83,35 @@ test('no answer in time, and a connection that breaks: the handler may run', () 
     ...{ isTaken: false, mayRun: false, exitCode: 3, fix: 'Start the receiver first.' },
     message: `Nothing is listening at the address: ${TARGET.url} (ECONNREFUSED).`,
   });
+});
+
+test.each<[status: number, body: string, code: OutcomeCode | undefined]>([
+  [200, '{"outcome":"handled"}', 'handled'],
+  [202, '{"outcome":"queued","more":1}', 'queued'],
+  [422, '{"outcome":"invalid-payload"}', 'invalid-payload'],
+  // Something between us and the receiver has its own status, so it may have made up the rest as well.
+  [201, '{"outcome":"handled"}', undefined],
+  [500, '{"outcome":"handled"}', undefined],
+  [200, '{"outcome":"handler-failed"}', undefined],
+  [200, '{"outcome":"new-outcome"}', undefined],
+  [200, '{"outcome":"toString"}', undefined],
+  [200, '{"outcome":null}', undefined],
+  [200, 'null', undefined],
+  [200, '[]', undefined],
+  [200, 'handled', undefined],
+  [200, '', undefined],
+])('a response with %d and %s has the outcome %s', async (status, body, code) => {
+  const server = await receiver(() => ({ status, body }));
+  const target = { ...TARGET, url: server.url, secret: SECRET };
+  const sent = Buffer.from('{"a": 1}');
+  const answered = await postSigned(sent, target, 'redrive-3:id');
+  expect(answered).toEqual({
+    code,
+    result: expect.objectContaining({ kind: 'status', status, body: Buffer.from(body) }),
+  });
+  const [one] = server.received;
+  expect([isSigned(one!), String(one?.body), one?.headers['x-service-webhook-id']]).toEqual([
+    ...[true, '{"a": 1}', 'redrive-3:id'],
+  ]);
+  await server.close();
 });
