@@ -47,6 +47,43 @@ describe('check --deep', () => {
     expect(plain.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  test('what each flag makes possible: all else is skipped, and says what it needs', async () => {
+    const { url, effectsUrl } = await receiver();
+    const [noSecret, noOthers] = ['it needs the signing secret', 'it needs several secrets'];
+    const [noHandlers, noEffects] = ['it needs --run-handlers', 'it needs --effects'];
+    const only = ['headers/none', 'signature/valid', 'secrets/others', 'events/odd-bodies'];
+    const needs = async (flags: readonly string[], secret = SECRET) => {
+      const argv = ['check', '--deep', '--json', '--to', url, ...flags];
+      const checks = [...only, 'failures/retry'].join(',');
+      const given = { env: { CALL_WEBHOOK_SECRET: secret } };
+      const { records } = await run([...argv, '--only', checks], given);
+      return Object.fromEntries(
+        records()
+          .filter(({ type }) => type === 'check')
+          .map(({ check, result, saw }) => [check, result === 'skipped' ? saw : result]),
+      );
+    };
+    const unsigned = { 'headers/none': 'pass', 'signature/valid': 'pass' };
+    const events = (odd: string, retry: string) => ({
+      ...{ 'events/odd-bodies': odd, 'failures/retry': retry },
+    });
+    expect(await needs([], '')).toEqual({
+      ...{ 'headers/none': 'pass', 'signature/valid': noSecret, 'secrets/others': noSecret },
+      ...events(noSecret, noSecret),
+    });
+    const one = { ...unsigned, 'secrets/others': noOthers };
+    expect(await needs([])).toEqual({ ...one, ...events(noHandlers, noHandlers) });
+    expect(await needs(['--run-handlers'])).toEqual({ ...one, ...events('pass', noEffects) });
+    // Effects need handlers that run.
+    for (const flags of [[], ['--run-handlers']])
+      expect(await needs([...flags, '--effects', effectsUrl])).toEqual({
+        ...{ ...one, ...events('pass', 'pass') },
+      });
+    expect(await needs([], `${SECRET},${generateSecret()}`)).toEqual({
+      ...{ ...unsigned, 'secrets/others': 'fail', ...events(noHandlers, noHandlers) },
+    });
+  });
+
   test('in a pipe there are no colors and no progress', async () => {
     const { url } = await receiver();
     const { code, stdout, stderr } = await run(['check', '--deep', '--to', url, ...ONLY], { env });

@@ -77,7 +77,7 @@ const firstLine = async (argv: readonly string[]) => {
 };
 
 describe.each(NUMBERS)('%s %j %s', (command, more, flag, min, max, then) => {
-  const given = (value: string) => [...command.split(' '), ...more, `${flag}`, value];
+  const given = (value: string) => [...command.split(' '), ...more, flag, value];
   const long = flag === '-p' ? '--port' : flag;
 
   test.each([min, max])('takes %d', async (value) => {

@@ -4,7 +4,7 @@ import { handlerError, PERSON, PLANTED } from '@call-webhooks/contract-tests/pla
 import { sign } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { closing, setup } from './support/dead-letters.ts';
-import { SECRET } from './support/receiver.ts';
+import { receiver, SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 const NAME = PERSON.recipientName;
@@ -80,5 +80,27 @@ describe('of a delivery with personal data', () => {
         expect([argv, code]).not.toEqual([argv, 2]);
         expect([argv, stdout + stderr]).toEqual([argv, expect.not.stringMatching(PLANTED)]);
       }
+  });
+
+  test('reconcile tells nothing of a service whose ids are numbers and addresses', async () => {
+    const { env, url } = await failing();
+    const at = Date.now() - 1_800_000;
+    const ids = [PERSON.toPhoneNumber, PERSON.recipientEmail, NAME];
+    const results = ids.map((_id) => ({
+      ...{ _id, createdAt: at, startedAt: new Date(at), endedAt: new Date(at + 1_000) },
+    }));
+    const server = await receiver(() => ({ status: 200, body: JSON.stringify({ results }) }));
+    closing.push(() => server.close());
+    const service = ['--base-url', new URL(server.url).origin, '--api-token', 't'];
+    const fails = await receiver(() => ({ status: 500, body: '{"outcome":"handler-failed"}' }));
+    closing.push(() => fails.close());
+    for (const more of [['--dry-run'], ['--to', url], ['--to', fails.url]])
+      for (const json of [[], ['--json']]) {
+        const argv = ['reconcile', '--since', '2h', ...service, ...more, ...json];
+        const { stdout, stderr, code } = await run(argv, { env });
+        expect([more, code <= 1, stdout.includes('3')]).toEqual([more, true, true]);
+        expect([more, stdout + stderr]).toEqual([more, expect.not.stringMatching(PLANTED)]);
+      }
+    expect(fails.received).toHaveLength(6);
   });
 });

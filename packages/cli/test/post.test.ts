@@ -103,7 +103,9 @@ describe('a response', () => {
     const { url } = await serving((_request, response) => {
       isClosed = once(response, 'close');
       response.writeHead(200);
-      const more = (): void => void (response.write(Buffer.alloc(20_000)) && setImmediate(more));
+      const more = () => {
+        if (response.write(Buffer.alloc(20_000))) setImmediate(more);
+      };
       response.on('drain', more);
       more();
     });

@@ -71,6 +71,27 @@ describe('rules', () => {
     expect((await cli('list')).stdout).not.toContain('whsec_');
   });
 
+  test('list --show-secret prints a secret that several actions share once, and as records for each', async () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    simulator.rules.remove(rule);
+    for (const trigger of ['call:started', 'call:completed'] as const)
+      simulator.rules.create({
+        trigger,
+        actions: [
+          { url: URL_1, secret },
+          { url: URL_2, secret },
+        ],
+      });
+    expect((await cli('list', '--show-secret')).stdout).toBe(`${secret}\n`);
+    const { records } = await cli('list', '--show-secret', '--json');
+    expect(records().map((one) => [one['trigger'], one['url'], one['secret']])).toEqual([
+      ['call:started', URL_1, secret],
+      ['call:started', URL_2, secret],
+      ['call:completed', URL_1, secret],
+      ['call:completed', URL_2, secret],
+    ]);
+  });
+
   test.each([
     [['remove', 'nope'], 'There is no rule nope.'],
     [['pause', 'nope'], 'There is no rule nope.'],

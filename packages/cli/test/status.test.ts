@@ -168,6 +168,33 @@ describe('status', () => {
     expect(typo.stderr).toContain('no deliveries for tenant glbex, only for acme, globex.');
   });
 
+  test('calls a payload of your own by what it is, in the table and where it needs attention', async () => {
+    const state = { broken: false };
+    const handle = () => {
+      if (state.broken) throw new Error('no');
+    };
+    const custom = { key: (payload: unknown) => (payload as { id: string }).id, handle };
+    const made = await setup({ on, custom, deadLetter: undefined });
+    await send(made, [event('completed', 'c1'), { id: 'p1' }]);
+    const calm = await run(['status'], { env: made.env, columns: 200 });
+    expect([calm.code, calm.stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '))]).toEqual(
+      [
+        0,
+        [
+          ...['All 2 events are arriving.', '', 'event state last arrived'],
+          expect.stringMatching(/^a custom payload arrives 20\S+ \S+Z$/),
+          ...[expect.stringMatching(/^call:completed arrives 20/), ''],
+        ],
+      ],
+    );
+    state.broken = true;
+    await send(made, Array(3).fill({ id: 'p2' }));
+    const failing = await run(['status'], { env: made.env, columns: 200 });
+    expect(failing.code).toBe(1);
+    expect(failing.stdout).toMatch(/^failing {2}urgent {2}since 20/m);
+    expect(failing.stdout).toMatch(/^a custom payload +attention +20/m);
+  });
+
   test('of events that are expected and never came, it says so', async () => {
     const made = await setup({ on });
     await send(made, CALM);
