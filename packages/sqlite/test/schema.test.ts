@@ -10,6 +10,63 @@ import {
 import { upgrade } from '../src/schema.ts';
 import { eachClient, freshFile, useFile } from './support.ts';
 
+/** The columns of each table, and its indexes. */
+const TABLES = {
+  cursors: ['name TEXT, cursor TEXT NOT NULL', 'UNIQUE INDEX pk (name)'],
+  dead_letters: [
+    'id TEXT, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, event_name TEXT NOT NULL, tenant TEXT NOT NULL, letter TEXT NOT NULL, body TEXT NOT NULL, failures TEXT NOT NULL, token TEXT, claimed_until INTEGER NOT NULL DEFAULT 0',
+    'INDEX dead_letters_failed_at (failed_at, id)',
+    'UNIQUE INDEX pk (id)',
+  ],
+  events: [
+    'key TEXT, token TEXT NOT NULL, attempt INTEGER NOT NULL, done INTEGER NOT NULL, lease_until INTEGER NOT NULL, keep_until INTEGER NOT NULL',
+    'INDEX events_keep_until (keep_until)',
+    'UNIQUE INDEX pk (key)',
+  ],
+  groups: [
+    'id TEXT, key TEXT NOT NULL, keep_until INTEGER NOT NULL',
+    'INDEX groups_keep_until (keep_until)',
+    'UNIQUE INDEX pk (id)',
+  ],
+  ids: [
+    'id TEXT, token TEXT NOT NULL, keep_until INTEGER NOT NULL',
+    'INDEX ids_keep_until (keep_until)',
+    'UNIQUE INDEX pk (id)',
+  ],
+  jobs: [
+    "id INTEGER, event TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open', due_at INTEGER NOT NULL, token TEXT, attempt INTEGER NOT NULL DEFAULT 0, crashes INTEGER NOT NULL DEFAULT 0, abandon_reason TEXT, is_last_run INTEGER NOT NULL DEFAULT 0, error TEXT, failures TEXT, delivery TEXT",
+    'INDEX jobs_due (state, due_at)',
+    'UNIQUE INDEX u (event)',
+  ],
+  log_batches: [
+    'id TEXT NOT NULL, taken_at INTEGER NOT NULL',
+    'INDEX log_batches_taken_at (taken_at)',
+    'UNIQUE INDEX pk (id)',
+    'WITHOUT ROWID',
+  ],
+  log_counts: [
+    'series TEXT NOT NULL, at INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL',
+    'UNIQUE INDEX pk (series, at, name)',
+    'WITHOUT ROWID',
+  ],
+  log_marks: [
+    'name TEXT NOT NULL, at INTEGER NOT NULL',
+    'INDEX log_marks_at (at)',
+    'UNIQUE INDEX pk (name)',
+    'WITHOUT ROWID',
+  ],
+  log_processes: [
+    'id TEXT, process TEXT NOT NULL, seen_at INTEGER NOT NULL',
+    'UNIQUE INDEX pk (id)',
+  ],
+  log_rows: [
+    'n INTEGER NOT NULL, failures INTEGER NOT NULL, earlier INTEGER NOT NULL, count INTEGER NOT NULL, taken_at INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, ahead INTEGER NOT NULL, rows TEXT NOT NULL',
+    'INDEX log_rows_earlier (failures, earlier)',
+    'UNIQUE INDEX pk (n, failures)',
+  ],
+  schema: ['version INTEGER NOT NULL, id TEXT NOT NULL'],
+};
+
 describe('the tables', () => {
   const test = useFile();
   const made = () =>
@@ -27,6 +84,39 @@ describe('the tables', () => {
     expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
     expect(await admit()).toEqual(admitted);
     expect(made()).toEqual(tables);
+  });
+
+  it('have these columns and indexes', async () => {
+    await migrate(test.db);
+    const prefix = 'call_webhooks_';
+    const rowsOf = (text: string, ...values: string[]) =>
+      test.db.prepare(text).all(...values) as Record<string, string | number | null>[];
+    const found: Record<string, string[]> = {};
+    for (const { name, wr } of rowsOf(
+      `SELECT name, wr FROM pragma_table_list WHERE name LIKE '${prefix}%'`,
+    )) {
+      const table = String(name);
+      const columns = rowsOf('SELECT * FROM pragma_table_info(?)', table).map((column) =>
+        [
+          ...[column['name'], column['type']],
+          ...(column['notnull'] ? ['NOT NULL'] : []),
+          ...(column['dflt_value'] === null ? [] : [`DEFAULT ${String(column['dflt_value'])}`]),
+        ].join(' '),
+      );
+      const indexes = rowsOf(
+        'SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?) ORDER BY name',
+        table,
+      ).map(({ name: index, isUnique, origin }) => {
+        const of = rowsOf('SELECT name FROM pragma_index_info(?)', String(index));
+        const called = origin === 'c' ? String(index).slice(prefix.length) : String(origin);
+        return `${isUnique ? 'UNIQUE ' : ''}INDEX ${called} (${of.map((one) => one['name']).join(', ')})`;
+      });
+      found[table.slice(prefix.length)] = [
+        ...[columns.join(', '), ...indexes],
+        ...(wr ? ['WITHOUT ROWID'] : []),
+      ];
+    }
+    expect(found).toEqual(TABLES);
   });
 
   it('are made at the first use of a store, a queue or dead letters', async () => {
