@@ -94,4 +94,39 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     expect(await letters.count()).toBe(2_500);
     client.disconnect();
   });
+
+  it.each(['fails again', 'is claimed by a redrive'])(
+    'keeps an expired letter that %s between the two scripts that remove expired ones',
+    async (what) => {
+      await test.admin.flushall();
+      const logger = collectingLogger();
+      const others = redisDeadLetters(test.admin, { logger });
+      const failedAt = new Date(1_769_860_800_000);
+      const letter = deadLetter({ key: 'stays', failedAt });
+      for (const one of [letter, deadLetter({ key: 'goes', failedAt })]) await others.put(one);
+      const { letters } = await others.list();
+      const { id } = letters.find(({ key }) => key === 'stays')!;
+      const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
+      const run = client.evalsha.bind(client) as (...args: unknown[]) => Promise<unknown>;
+      let isBetween = false;
+      client.evalsha = async (...args: unknown[]) => {
+        const reply = await run(...args);
+        if (isBetween || !args.some((arg) => String(arg).endsWith(':removal'))) return reply;
+        isBetween = true;
+        if (what === 'fails again') await others.put({ ...letter, failedAt: new Date() });
+        else await others.claim(id, { token: 'redrive', leaseMs: 60_000 });
+        return reply;
+      };
+      // The server knows the scripts.
+      const nothing = { before: new Date(0), limit: 10, token: 'one', leaseMs: 60_000 };
+      await others.removeExpired!(nothing);
+      const turn = { before: new Date(), limit: 10, token: 'one', leaseMs: 60_000 };
+      const removed = await redisDeadLetters(client, { logger }).removeExpired!(turn);
+      client.disconnect();
+      expect(removed).toBe(1);
+      expect(isBetween).toBe(true);
+      expect((await others.list()).letters.map(({ key }) => key)).toEqual(['stays']);
+      expect((await others.get(id))!.rawBody.length).toBeGreaterThan(0);
+    },
+  );
 });

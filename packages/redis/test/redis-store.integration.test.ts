@@ -171,6 +171,39 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     });
   });
 
+  it('reads on past 2,000 batches of its log without a row that is wanted', async () => {
+    const log = redisStore(redis, { prefix: 'p', logger: collectingLogger() }).log!;
+    const now = Date.now();
+    const append = (id: string, at: number) =>
+      log.append({
+        ...{ id, process: { id: 'one', at: now } as never, failures: [], counts: {}, marks: {} },
+        rows: [
+          {
+            at,
+            process: 'one',
+            source: 'webhook',
+            outcome: 'handled',
+            durationMs: 5,
+            webhookId: id,
+          },
+        ],
+      });
+    const old = now - 3_600_000;
+    await append('first', old);
+    await append('second', old + 1);
+    await Promise.all(Array.from({ length: 4_100 }, (_, at) => append(`b${String(at)}`, now)));
+    const found: string[] = [];
+    let [pages, before]: [number, string | undefined] = [0, undefined];
+    do {
+      const page = await log.read({ until: old + 1_000, batches: 1, before });
+      found.push(...page.rows.map(({ webhookId }) => webhookId!));
+      before = page.before;
+      pages += 1;
+    } while (before !== undefined && pages < 10);
+    expect(found).toEqual(['second', 'first']);
+    expect(pages).toBeGreaterThan(2);
+  });
+
   it('leaves nothing of a health check for longer than a second', async () => {
     await redisStore(redis, { logger: collectingLogger() }).ping!();
     for (const key of await redis.keys('*'))
