@@ -10,12 +10,11 @@ const ASKED = /\/_sim\/(?!state|stream|outcomes|events\/e\d+$)/;
 const UNREACHABLE = 'The simulator cannot be reached. Is it still running?';
 const ANSWER = { _id: 'e2', number: 2, resent: 2, a1: { current: 'whsec_a1', rotations: 0 } };
 
-const button = (name: string, within = 'body') =>
-  [`${within} button:has-text("${name}")`, name] as const;
-
 /** A button that asks for something, in the tab where it is, and how many requests that makes. */
 const BUTTONS: readonly (readonly [tab: string, selector: string, requests?: number])[] = [
-  ...['Next', '+6 min', 'Until idle'].map((name) => ['Rules', button(name, '#clock')[0]] as const),
+  ...['Next', '+6 min', 'Until idle'].map(
+    (name) => ['Rules', `#clock button:has-text("${name}")`] as const,
+  ),
   ['Rules', '#paused button', 3],
   ['Rules', '#filters button:has-text("Resend failed")'],
   ['Rules', '.card.rule:first-child button:has-text("Pause")'],
@@ -159,6 +158,59 @@ describeInChromium('each request of the inspector', (chromium) => {
     expect(requests.asked()).toBe(0);
   });
 
+  test('of a form: a field beyond its limit sends nothing, one at its limit does', async () => {
+    const { page, requests } = await openWorld();
+    const dialog = page.getByRole('dialog');
+    const add = '.card.rule:nth-child(2) button:has-text("Add URL")';
+    for (const [opener, label, go, given] of [
+      [
+        ...(['#place-call', 'Duration in seconds', 'Place'] as const),
+        { '': false, '-1': false, '0': true, '1.5': false, '86400': true, '86401': false },
+      ],
+      [
+        ...(['#place-call', 'Number of calls', 'Place'] as const),
+        { '': false, '0': false, '1': true, '200': true, '201': false },
+      ],
+      [add, 'URL', 'Add', { '': false, x: true }],
+      ['#detail button:has-text("Edit")', 'Body', 'Resend', { '': false, '1': true }],
+    ] as const)
+      for (const [text, isSent] of Object.entries(given)) {
+        await page.locator(opener).first().click();
+        await dialog.getByLabel(new RegExp(`^${label}`)).fill(text);
+        const before = requests.asked();
+        await dialog.getByRole('button', { name: go, exact: true }).click();
+        if (isSent) {
+          await requests.arrived(1);
+          await requests.refuse('Not now.');
+          await dialog.getByText('Not now.').waitFor();
+        } else await drawn(page);
+        expect([label, text, requests.asked() > before]).toEqual([label, text, isSent]);
+        await dialog.getByRole('button', { name: 'Cancel' }).click();
+        await dialog.waitFor({ state: 'detached' });
+      }
+    await page.locator('#add-rules summary').first().click();
+    await page.locator('#add-rules summary').nth(1).click();
+    const form = page.locator('#add-rules form');
+    for (const [url, secret, isSent] of [
+      ['', '', false],
+      ['3000', 'mine', false],
+      ['3000', 'whsec_', false],
+      ['3000', 'whsec_a', true],
+      ['3000', '', true],
+    ] as const) {
+      await form.getByLabel('URL of your receiver').fill(url);
+      await form.getByLabel('Signing secret').fill(secret);
+      const before = requests.asked();
+      await form.getByRole('button', { name: 'Forward' }).click();
+      if (isSent) {
+        await requests.arrived(1);
+        await requests.refuse('Not now.');
+        await form.getByText('Not now.').waitFor();
+      } else await drawn(page);
+      expect([url, secret, requests.asked() > before]).toEqual([url, secret, isSent]);
+    }
+  });
+
   test('of several calls: the first that is refused ends them, and the form says why', async () => {
     const { page, requests } = await openWorld();
     await page.locator('#place-call').click();
@@ -196,6 +248,22 @@ describeInChromium('each request of the inspector', (chromium) => {
     await requests.answer([]);
     await page.getByText('Forwarding all three events.').waitFor();
     expect(await error.textContent()).toBe('');
+  });
+
+  test('what the browser does not copy is not said to be copied', async () => {
+    const { page, requests } = await openWorld();
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', {
+      value: { writeText: () => Promise.reject(new Error('not allowed')) },
+    })`);
+    for (const name of ['Copy curl command', 'Copy request body', 'Copy secret']) {
+      await page.getByRole('button', { name, exact: true }).first().click();
+      if (name === 'Copy secret') {
+        await requests.arrived(1);
+        await requests.answer(ANSWER);
+      }
+      await closeAlert(page, 'The page failed: Error: not allowed');
+      expect(await page.locator('#notices .notice').count()).toBe(0);
+    }
   });
 
   test('of a key: what failed is said', async () => {

@@ -244,4 +244,27 @@ describeInChromium('a key of the inspector', (chromium) => {
     await requests.arrived(1);
     expect(requests.asked()).toBe(1);
   });
+
+  test('is a key where it means nothing else, and a letter where somebody types', async () => {
+    const { page, tab } = await openWithWorld(chromium, open);
+    await tab('Chaos');
+    const next = page.locator('.event-row[aria-current=true]');
+    for (const [selector, isKey] of [
+      ['#tab-chaos', true],
+      ['#panel-chaos [data-mode=reorder] input[type=checkbox]', true],
+      ['#panel-chaos [data-mode=reorder] input[type=range]', true],
+      ['.event-row[data-id=e3]', true],
+      ['#receiver-filter', false],
+      ['#search', false],
+    ] as const) {
+      await page.locator(selector).focus();
+      await page.keyboard.press('j');
+      if (isKey) await next.waitFor();
+      else await drawn(page);
+      expect([selector, await next.count()]).toEqual([selector, isKey ? 1 : 0]);
+      await page.locator('#timeline').focus();
+      await page.keyboard.press('Escape');
+      await next.waitFor({ state: 'detached' });
+    }
+  });
 });
