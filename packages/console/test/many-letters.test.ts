@@ -128,21 +128,30 @@ describe('a letter', () => {
       expect(shown.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('has the earlier attempts of its own event that failed, and neither later nor other ones', async () => {
-    const letter = letterOf('c1');
-    const { get, log } = await withLetters([letter]);
-    const of = { key: 'c1:call:completed', error: 'The handler failed: first' } as const;
-    const failed = { ...of, outcome: 'handler-failed' } as const;
-    await wrote(log, [{ ...failed, at: NOW - 900_000, attempt: 1 }]);
-    await wrote(log, [{ ...failed, at: NOW - 600_000, attempt: 2, error: 'second' }]);
-    await wrote(log, [{ key: of.key, outcome: 'queued', at: NOW - 400_000, attempt: 2 }]);
-    // It failed once more since, which its history does not have yet.
-    await wrote(log, [{ ...failed, at: NOW + 60_000, attempt: 2, error: 'later' }]);
-    const detail = await get<DeadLetterDetail>(`/api/dead-letters/${await deadLetterId(letter)}`);
-    expect(detail.history.map(({ attempt, error }) => [attempt, error])).toEqual([
-      [1, 'first'],
-      [2, 'second'],
-      [3, 'the CRM is down'],
-    ]);
-  });
+  it.each([
+    ['by its key', { key: 'c1:call:completed' }],
+    ['by its webhook id, since it has no key', { webhookId: 'w-c1' }],
+  ])(
+    'has the earlier attempts of its own event that failed, and neither later nor other ones: %s',
+    async (_how, own) => {
+      const { key: _key, ...keyless } = letterOf('c1');
+      const letter = { ...keyless, ...own };
+      const { get, log } = await withLetters([letter]);
+      const of = { ...own, error: 'The handler failed: first' } as const;
+      const other = { ...('key' in own && { key: 'c2:call:completed' }), webhookId: 'w-c2' };
+      await wrote(log, [{ ...other, outcome: 'handler-failed', at: NOW - 950_000, attempt: 1 }]);
+      const failed = { ...of, outcome: 'handler-failed' } as const;
+      await wrote(log, [{ ...failed, at: NOW - 900_000, attempt: 1 }]);
+      await wrote(log, [{ ...failed, at: NOW - 600_000, attempt: 2, error: 'second' }]);
+      await wrote(log, [{ ...own, outcome: 'queued', at: NOW - 400_000, attempt: 2 }]);
+      // It failed once more since, which its history does not have yet.
+      await wrote(log, [{ ...failed, at: NOW + 60_000, attempt: 2, error: 'later' }]);
+      const detail = await get<DeadLetterDetail>(`/api/dead-letters/${await deadLetterId(letter)}`);
+      expect(detail.history.map(({ attempt, error }) => [attempt, error])).toEqual([
+        [1, 'first'],
+        [2, 'second'],
+        [3, 'the CRM is down'],
+      ]);
+    },
+  );
 });

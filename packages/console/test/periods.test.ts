@@ -57,6 +57,40 @@ it('api/times of one event have the times of the store and of the way, which are
   expect(own.handler!.p95).toBeLessThan(whole.handler!.p95);
 });
 
+// It is 12:05. An hour begins at 11:06, and its times with the ten minutes that it begins in.
+it.each([
+  ['31T12:07', [false, true, false, true], ['31T12:00', '31T12:00']],
+  ['31T12:06', [true, true, true, true], ['31T12:00', '31T12:00']],
+  ['31T12:05', [true, true, true, true], ['31T12:00', '31T12:00']],
+  ['31T11:06', [true, true, true, true], ['31T11:00', '31T11:00']],
+  ['31T11:05', [false, true, true, true], ['31T11:00', '31T11:00']],
+  ['31T11:00', [false, true, true, true], ['31T11:00', '31T11:00']],
+  ['31T10:59', [false, false, true, true], [undefined, '31T10:50']],
+  ['30T10:10', [false, false, true, true], [undefined, '30T10:10']],
+  ['30T10:09', [false, false, false, false], [undefined, undefined]],
+])(
+  'what ended at %s is in the counts and times of an hour and of 26 hours, and in their points: %j %j',
+  async (time, known, points) => {
+    const { get, log, clock } = open();
+    clock.now = NOW + 5 * 60_000;
+    const at = Date.parse(`2026-01-${time}:00Z`);
+    await wrote(log, [{ outcome: 'handled', at }], { times: { 'handlerMs/call:started/10': 1 } });
+    const { hour, day } = (await get<Overview>('/api/overview')).log!;
+    const isKnown = [hour, day].flatMap(({ sources, handlerMs }) => [
+      sources.webhook?.total === 1,
+      handlerMs !== null,
+    ]);
+    expect(isKnown).toEqual(known);
+    const pointsOf = async (range: string) => {
+      const times = await get<Times>(`/api/times?range=${range}`);
+      const [found, ...others] = times.points.filter(({ handler }) => handler !== null);
+      expect([others, times.handler !== null]).toEqual([[], found !== undefined]);
+      return found && new Date(found.at).toISOString().slice(8, 16);
+    };
+    expect([await pointsOf('hour'), await pointsOf('day')]).toEqual(points);
+  },
+);
+
 describe('api/overview', () => {
   const overview = async ({ get }: ReturnType<typeof open>) =>
     (await get<Overview>('/api/overview')).log!;

@@ -44,6 +44,7 @@ const READ = `(selector) => {
       if (node.matches('label')) { for (const one of node.querySelectorAll('input, textarea, .hint')) write(one); return; }
       if (node.matches('progress')) { line += ' {' + labelOf(node) + (node.hasAttribute('value') ? ' ' + node.value + '/' + node.max : '') + '} '; return; }
       if (node.matches('.badge')) { line += '(' + node.dataset.tone + ': ' + inner(node) + ')'; return; }
+      if (node.matches('summary')) { end(); line += inner(node) + (node.parentNode.open ? ' open' : ''); end(); return; }
       if (INLINE.has(node.tagName)) {
         const gap = node.tagName === 'SPAN' ? ' ' : '';
         line += gap;
@@ -58,7 +59,6 @@ const READ = `(selector) => {
       else {
         if (/^H[1-6]$/.test(node.tagName)) line += '# ';
         if (node.dataset.tone && !node.matches('.legend li')) line += node.dataset.tone + ': ';
-        if (node.matches('details')) node.open = true;
         node.childNodes.forEach(write);
       }
       end();
@@ -78,7 +78,8 @@ const SOON_MS = 5_000;
 
 /**
  * Expects a part of a page to show exactly this, soon: line by line, with `[link](address)`, `<button>`,
- * `{field: value}`, `(tone: badge)`, and the cells of a row between bars. Closed details are opened.
+ * `{field: value}`, `(tone: badge)`, and the cells of a row between bars. What closed details have is told, too: the
+ * summary of those that are open ends with `open`.
  */
 export async function expectSeen(page: Page, selector: string, lines: readonly string[]) {
   const wanted = JSON.stringify(lines);

@@ -52,7 +52,7 @@ export function LetterDetail({ id, onGone }: DetailProps) {
     <section class="detail section" aria-label="Dead letter">
       <DetailHead
         title={value?.eventName ?? 'Dead letter'}
-        opener={`letter-${id}`}
+        opener={() => document.getElementById(`letter-${id}`)}
         onClose={close}
       />
       {isGone ? (

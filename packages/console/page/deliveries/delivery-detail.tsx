@@ -31,7 +31,7 @@ export function DeliveryDetailView({ id }: { readonly id: string }) {
   const state = known ? EVENT_STATES[known] : undefined;
   return (
     <section class="detail section" aria-label="Delivery">
-      <DetailHead title={latest?.outcome ?? 'Delivery'} opener={openerOf(id)} onClose={close}>
+      <DetailHead title={latest?.outcome ?? 'Delivery'} opener={() => openerOf(id)} onClose={close}>
         {latest && <ResultBadge result={latest.result} />}
       </DetailHead>
       <ErrorBox error={error} />
@@ -58,9 +58,8 @@ export function DeliveryDetailView({ id }: { readonly id: string }) {
 }
 
 /** The row that was opened has this id in its link, whichever of several rows it is. */
-function openerOf(id: string): string {
-  return document.querySelector(`[id^=${JSON.stringify(`delivery-${id}_`)}]`)?.id ?? '';
-}
+const openerOf = (id: string) =>
+  document.querySelector<HTMLElement>(`[id^=${JSON.stringify(`delivery-${id}_`)}]`);
 
 function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
   const url = useUrl();

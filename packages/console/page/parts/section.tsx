@@ -72,8 +72,8 @@ export const Loading = () => (
 
 interface DetailHeadProps {
   readonly title: string;
-  /** The id of what opened the detail, which gets the focus back. */
-  readonly opener: string;
+  /** Finds the link that opens the detail, which gets the focus back: its list may have been read later. */
+  readonly opener: () => HTMLElement | null;
   readonly onClose: () => unknown;
   readonly children?: ComponentChildren;
 }
@@ -100,9 +100,9 @@ export function DetailHead({ title, opener, onClose, children }: DetailHeadProps
       requestAnimationFrame(() => {
         // Something else may have taken it meanwhile, such as the row after one that was removed.
         if (document.activeElement && document.activeElement !== document.body) return;
-        const { opener: id } = latest.current;
-        const place = [openedBy.id, id, 'view'].map((one) => document.getElementById(one));
-        place.find((one) => one !== null)?.focus({ preventScroll: true });
+        const byId = (id: string) => document.getElementById(id);
+        const place = byId(openedBy.id) ?? latest.current.opener() ?? byId('view');
+        place?.focus({ preventScroll: true });
       });
     };
   }, []);

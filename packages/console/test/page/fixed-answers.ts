@@ -263,8 +263,12 @@ const FAILURES: FailureCauses = {
       },
       ...{ eventNames: ['unknown'], firstAt: NOW - 3 * HOUR, lastAt: NOW - HOUR },
     },
+    {
+      ...{ id: 'f-4', text: 'Was down.', outcome: 'handler-failed', count: 1, events: 1, open: 0 },
+      ...{ eventNames: ['call:started'], firstAt: NOW - 4 * HOUR, lastAt: NOW - 4 * HOUR },
+    },
   ],
-  ...{ failures: 11, searchedTo: NOW - 26 * HOUR },
+  ...{ failures: 12, searchedTo: NOW - 26 * HOUR },
 };
 
 export const LETTERS: readonly DeadLetterRow[] = [

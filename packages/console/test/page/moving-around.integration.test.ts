@@ -1,11 +1,24 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
-import { DEAD_LETTERS, LETTERS } from './fixed-answers.ts';
+import { ANSWERS, DEAD_LETTERS, LETTERS } from './fixed-answers.ts';
 import { openFixed } from './open-fixed.ts';
-import { choose, click, confirm, fill, open, running, STARTED, type Step } from './steps.ts';
+import {
+  choose,
+  click,
+  confirm,
+  fill,
+  focused,
+  FOUND,
+  open,
+  press,
+  running,
+  STARTED,
+  type Step,
+} from './steps.ts';
 
 const DEAD = '?view=dead-letters';
+const LISTED = '?view=deliveries';
 
 describeInChromium('moving around', (chromium) => {
   test('another view begins at its top, with the focus, and the same view stays where it is', async () => {
@@ -57,12 +70,127 @@ describeInChromium('moving around', (chromium) => {
     },
   );
 
+  const inRow =
+    (table: string, at: number): Step =>
+    (page) =>
+      page.locator(`table[aria-label="${table}"] tbody tr`).nth(at).locator('td').last().click();
+  const search: Step = async (page) => {
+    await fill('Phone number, email address or name', 'Ada')(page);
+    await click('Search for a person')(page);
+  };
+
+  test.each<[what: string, query: string, steps: Step[], focus: string]>([
+    ['the link of a letter', DEAD, [open('unknown event')], '#letter-l-2'],
+    ['the row of a letter', DEAD, [inRow('Dead letters', 1)], '#letter-l-2'],
+    ['the example of a cause', DEAD, [open('Open an example', 1)], '#example-c-2'],
+    [
+      ...(['the link of a letter that was found', DEAD] as const),
+      [search, (page) => page.locator('#found-l-1').click()],
+      '#found-l-1',
+    ],
+    [
+      ...(['the row of a letter that was found', DEAD] as const),
+      [
+        search,
+        (page) => page.locator('[aria-label="Dead letters of this person"] .error-line').click(),
+      ],
+      '#found-l-1',
+    ],
+    ['the address of a letter', `${DEAD}&letter=l-1`, [], '#letter-l-1'],
+    ['the address of a letter that is not listed', `${DEAD}&letter=l-3`, [], 'main'],
+    ['the link of a delivery', LISTED, [open('queued')], 'a[id^=delivery-w-3][id*=_queued]'],
+    ['the row of a delivery', LISTED, [inRow('Deliveries', 3)], 'a[id^=delivery-w-3][id*=_queue_]'],
+    ['the address of a delivery', `${LISTED}&delivery=w-1`, [], 'a[id^=delivery-w-1]'],
+  ])(
+    'a detail has the focus, and gives it back when it closes, to %s',
+    async (_what, query, steps, focus) => {
+      const { page } = await openFixed(chromium, query, {
+        'api/dead-letters/search': FOUND,
+        'api/dead-letters/l-2': ANSWERS['api/dead-letters/l-1'],
+        'api/deliveries/w-3': ANSWERS['api/deliveries/w-1'],
+      });
+      await page.locator('tbody tr').first().waitFor();
+      for (const close of [press('Escape'), click('Close')]) {
+        for (const step of steps) await step(page);
+        await focused('.detail h3')(page);
+        await close(page);
+        await page.locator('.detail').waitFor({ state: 'detached' });
+        await focused(focus)(page);
+        if (steps.length === 0) return;
+      }
+    },
+  );
+
+  test.each([
+    [DEAD, 'text=x&cause=c-1&event=call:started&reason=invalid-payload&tenant=acme'],
+    [
+      LISTED,
+      'text=x&result=failed&outcome=queued&event=call:started&source=queue&tenant=acme&call=call-1&cause=f-1&version=2.4.1&since=60000&until=120000',
+    ],
+  ])(
+    'the fields of %s have what the address has, also after Clear and Back',
+    async (view, query) => {
+      const { page } = await openFixed(chromium, view);
+      const shown = async () => {
+        const fields = page.locator('search').locator('input, select');
+        return fields.evaluateAll((all: unknown) =>
+          (all as { value: string }[]).map((one) => one.value),
+        );
+      };
+      const clear = page.getByRole('button', { name: 'Clear', exact: true });
+      await page.locator('table').first().waitFor();
+      const none = await shown();
+      // As if a link led there.
+      const go = (search: string) =>
+        page.evaluate(
+          `history.pushState(null, '', '${view}${search}'); dispatchEvent(new PopStateEvent('popstate'))`,
+        );
+      for (const filter of query.split('&')) {
+        await go(`&${filter}`);
+        await clear.waitFor();
+        await clear.click();
+        await clear.waitFor({ state: 'detached' });
+        expect([filter, await shown()]).toEqual([filter, none]);
+      }
+      await go(`&${query}`);
+      await clear.waitFor();
+      const all = await shown();
+      expect(all).not.toContain('');
+      await clear.click();
+      await clear.waitFor({ state: 'detached' });
+      expect(await shown()).toEqual(none);
+      await page.goBack();
+      await clear.waitFor();
+      expect(await shown()).toEqual(all);
+    },
+  );
+
+  test('a second call is brought into view, as the first one was', async () => {
+    const { page } = await openFixed(
+      chromium,
+      `${LISTED}&call=c`,
+      {
+        'api/calls/c': { callId: 'c', tenant: null, events: [] },
+      },
+      { viewport: { width: 800, height: 400 } },
+    );
+    await focused('h3')(page);
+    const link = page.locator('[aria-label=Deliveries] tbody a.link:has(code)').first();
+    await link.click();
+    await page.locator('.call > li').first().waitFor();
+    await page.locator('h3:focus', { hasText: 'Call' }).waitFor();
+    for (let left = 400; (await page.evaluate<number>('scrollY')) > 200 && left > 0; left--)
+      await page.waitForTimeout(20);
+    expect(await page.evaluate<number>('scrollY')).toBeLessThan(200);
+  });
+
   test('what is selected stays on other pages and in details, and goes with other filters', async () => {
-    const { page, answer } = await openFixed(chromium, DEAD);
+    const { page, answer, address } = await openFixed(chromium, DEAD);
     const bar = (lines: string[]) => expectSeen(page, '.chosen-bar [role=status]', lines);
     const select = (name: string) => page.getByLabel(`Select ${name}`, { exact: true });
     await select('call:completed of call-1').check();
     await bar(['1 selected']);
+    expect(address()).toBe(DEAD); // and is not opened
     answer({ 'api/dead-letters': { ...DEAD_LETTERS, letters: LETTERS.slice(1) } });
     await click('Older')(page);
     await select('call:completed of call-1').waitFor({ state: 'detached' });

@@ -32,6 +32,8 @@ interface FixedPage {
   asks(...requests: string[]): Promise<void>;
   /** Lets time pass on a page that is still, and a little more: everything that was asked for is shown then. */
   pass(ms: number): Promise<void>;
+  /** Of a page that is still: when each path was asked for; milliseconds since the epoch. */
+  askedAt(): Promise<Map<string, number[]>>;
   /** Changes what is answered from now on. */
   answer(changes: Answers): void;
   /** The changes that were asked for since the last call. */
@@ -45,12 +47,17 @@ interface FixedOptions extends BrowserContextOptions {
   isStill?: boolean;
 }
 
-/** Counts what the page has asked for and has not got yet: a request that has ended is not yet an answer that was read. */
+/**
+ * Counts what the page has asked for and has not got yet: a request that has ended is not yet an answer that was read.
+ * Notes when it asked, by its own clock.
+ */
 const COUNT_UNANSWERED = `
   window.unanswered = 0;
+  window.asks = [];
   const ask = window.fetch;
   window.fetch = async (...request) => {
     window.unanswered += 1;
+    window.asks.push([String(request[0]), Date.now()]);
     try {
       const response = await ask(...request);
       await response.clone().text();
@@ -130,6 +137,14 @@ export async function openFixed(
       const isComplete = () => requests.every((one) => asked.includes(one));
       for (let left = 500; left > 0 && !isComplete(); left--) await page.waitForTimeout(20);
       expect(asked).toEqual(expect.arrayContaining(requests));
+    },
+    async askedAt() {
+      const times = new Map<string, number[]>();
+      for (const [url, at] of await page.evaluate<[string, number][]>('asks')) {
+        const [path = ''] = url.slice(MOUNT.length).split('?');
+        times.set(path, [...(times.get(path) ?? []), at]);
+      }
+      return times;
     },
     answer: (next) => void Object.assign(answers, next),
     posted() {

@@ -1,4 +1,4 @@
-import { test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import { ANSWERS } from './fixed-answers.ts';
@@ -121,6 +121,19 @@ describeInChromium('a dead letter', (chromium) => {
     const answers = { 'api/dead-letters/l-1': { ...LETTER, ...changes } };
     const { page } = await openFixed(chromium, `${VIEW}&letter=l-1`, answers);
     await expectSeen(page, '.detail', lines);
+  });
+
+  test.each([
+    ['all attempts', 0, ['First failed', 'Dead letter since', 'Last failed']],
+    ['not the first attempt', 1, ['Last failed']],
+    ['the last attempt alone', 2, ['Dead letter since', 'Last failed']],
+    ['none', 3, ['Dead letter since', 'Last failed']],
+  ])('says when it failed as far as that is known: of %s', async (_what, from, names) => {
+    const answers = { 'api/dead-letters/l-1': { ...LETTER, history: LETTER.history.slice(from) } };
+    const { page } = await openFixed(chromium, `${VIEW}&letter=l-1`, answers);
+    await page.locator('.detail .facts').waitFor();
+    const told = await page.locator('.detail .facts dt').allTextContents();
+    expect(told.slice(0, told.indexOf('Signed'))).toEqual(names);
   });
 
   test.each([

@@ -70,7 +70,7 @@ describeInChromium('the view Reconcile', (chromium) => {
       '3 events: Rejected from 11:00:00 on with signature-mismatch. [Show signature-mismatch](?view=deliveries&outcome=signature-mismatch&source=webhook&tenant=globex&since=1769856005000&until=1769857385000) [Show replayed](?view=deliveries&outcome=replayed&source=webhook&tenant=globex&since=1769856005000&until=1769857385000)',
       '1 event: The log does not tell.',
       '<Run 11 events …>',
-      'Events (6)',
+      'Events (6) open',
       'Call | Event | Happened | The store knows | Why',
       '[lost](?view=deliveries&call=lost&tenant=globex) | call:lost | 11:50:05 | (bad: Missed) | rejected',
       '[gone](?view=deliveries&call=gone&tenant=globex) | call:gone | 11:50:05 | (bad: Missed) | lost in transit',
@@ -86,7 +86,7 @@ describeInChromium('the view Reconcile', (chromium) => {
     await expectSeen(page, '.run', [
       '(good: Done) 12:57:05. Calls from 08:00:05 to 12:50:05 of tenant globex.',
       '90 calls checked. (bad: 1 missed)(good: 5 run now)(bad: 1 failed)(wait: 6 in the dead letters)(good: 60 already known)(muted: 8 without a handler)(muted: 9 calls skipped)',
-      'Events (5)',
+      'Events (5) open',
       'Call | Event | Happened | Outcome',
       '[ran](?view=deliveries&call=ran&tenant=globex) | call:ran | 11:50:05 | (bad: Missed) handled',
       '[again](?view=deliveries&call=again&tenant=globex) | call:again | 11:50:05 | (bad: Failing)handler-failed',
@@ -155,6 +155,15 @@ describeInChromium('the view Reconcile', (chromium) => {
     await expectSeen(page, '.section:has(.run)', lines);
     const start = page.getByRole('button', { name: 'Dry run' });
     expect(await start.isEnabled()).toBe(state !== 'running');
+  });
+
+  test('the events of a run that missed none are closed', async () => {
+    const { page } = await openFixed(
+      chromium,
+      VIEW,
+      withTask({ ...RUN, events: RUN.events.slice(0, 4) }),
+    );
+    await expectSeen(page, '.run summary', ['Events (4)']);
   });
 
   test.each([

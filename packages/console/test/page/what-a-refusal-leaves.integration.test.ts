@@ -140,6 +140,34 @@ describeInChromium('what was refused', (chromium) => {
     },
   );
 
+  test.each(Object.entries(REFUSED).filter(([, { told }]) => told !== '#alerts p'))(
+    'is told no more while it is asked for again, nor afterwards: %s',
+    async (_what, refused) => {
+      const no = refusal(409, 'already-running', 'Another one is running.');
+      const { page, answer: change } = await ask(
+        refused,
+        Object.fromEntries(CHANGES.map((path) => [path, no])),
+      );
+      await expectSeen(page, refused.told, ['Another one is running.']);
+      const tasks = ANSWERS['api/tasks'];
+      change(Object.fromEntries(CHANGES.map((path) => [path, tasks])));
+      change({ [SEARCH]: FOUND, 'api/dead-letters/l-1/remove': { removed: true } });
+      let go: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      await page.route('**/api/**', async (route) => {
+        if (route.request().method() === 'POST') await held;
+        await route.fallback();
+      });
+      await refused.step(page);
+      await page.locator('button[aria-busy]').first().waitFor();
+      await expectSeen(page, refused.told, []);
+      go();
+      await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
+      await expectSeen(page, refused.told, []);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    },
+  );
+
   test.each(Object.entries(REFUSED))(
     'since the session has ended says so, and leaves the page as it was: %s',
     async (_what, refused) => {

@@ -21,11 +21,12 @@ describeInChromium('the view Deliveries', (chromium) => {
       '# Deliveries',
       'Everything that finished in any process, including queued runs, redrives and reconcile runs.',
       '# Causes of failures',
-      '11 failures since 30 Jan, 11:00',
+      '12 failures since 30 Jan, 11:00',
       'Failures | Cause | Still open | Events | First | Last | Actions',
       '6 | No line. | 4 of 5 events | call:completed, unknown | 08:00:05 | 12:59:05 | <Show these>',
       '3 | No key. | events unknown | unknown | 11:00:05 | 12:00:05 | <Show these>',
       '2 | No peek. | 1 event | unknown | 10:00:05 | 12:00:05 | <Show these>',
+      '1 | Was down. | 0 of 1 event | call:started | 09:00:05 | 09:00:05 | <Show these>',
       "{Search: Event, id, key, outcome or error} {Call id: Shows the call's three events} {From: } {To: } {Result: Any result of Any result, Handled, Duplicate, Ignored, Dead letter, In dead letters, Failed, Rejected} {Outcome: Any outcome of Any outcome, handled, duplicate, ignored, queued, dead-lettered, in-dead-letters, missing-header, malformed-header, timestamp-out-of-tolerance, signature-mismatch, method-not-allowed, body-timeout, replayed, body-too-large, unsupported-encoding, invalid-payload, handler-failed, body-already-parsed, in-progress, deadline, overloaded, store-unavailable, secret-unavailable, shutting-down} {Event: Any event of Any event, call:completed, call:started} {Source: Any source of Any source, Webhook deliveries, Queued runs, Redrives, Reconcile runs} {Tenant: Any tenant of Any tenant, acme} {Version: Any version of Any version, 2.4.1}",
       '# Newest first',
       'The log goes back to 29 Jan, 12:00. The log keeps the deliveries of the last 50 hours: at most 10,000 failures and 20,000 others.',
@@ -249,6 +250,21 @@ describeInChromium('the view Deliveries', (chromium) => {
   });
 
   test.each([
+    ['', ['[Show all three events of the call](?view=deliveries&call=call-1&tenant=acme)']],
+    [
+      '&call=call-2',
+      ['[Show all three events of the call](?view=deliveries&call=call-1&tenant=acme)'],
+    ],
+    ['&call=call-1', []],
+  ])('leads to the call of a delivery unless it is shown: at "%s"', async (more, lines) => {
+    const { page } = await openFixed(chromium, `${VIEW}&delivery=w-1${more}`, {
+      'api/calls/call-2': { ...CALL, events: [] },
+    });
+    await page.locator('.detail .facts').waitFor();
+    await expectSeen(page, '.detail p:has(> a[href*="call="])', lines);
+  });
+
+  test.each([
     ['webhook', 'handler-failed', 'The service will send it again.'],
     ['queue', 'handler-failed', 'The queue will run it again.'],
     ['redrive', 'handler-failed', 'It stays in the dead letters until the next redrive.'],
@@ -293,6 +309,7 @@ describeInChromium('the view Deliveries', (chromium) => {
       '6 | No line. | 4 of 5 events | call:completed, unknown | 08:00:05 | 12:59:05 | <Show all> current',
       '3 | No key. | events unknown | unknown | 11:00:05 | 12:00:05 | <Show these>',
       '2 | No peek. | 1 event | unknown | 10:00:05 | 12:00:05 | <Show these>',
+      '1 | Was down. | 0 of 1 event | call:started | 09:00:05 | 09:00:05 | <Show these>',
       '{Search: te} {Call id: c} {From: 2026-01-11T13:00} {To: 2026-01-31T13:00} {Result: Failed of Any result, Handled, Duplicate, Ignored, Dead letter, In dead letters, Failed, Rejected} {Outcome: newer of Any outcome, handled, duplicate, ignored, queued, dead-lettered, in-dead-letters, missing-header, malformed-header, timestamp-out-of-tolerance, signature-mismatch, method-not-allowed, body-timeout, replayed, body-too-large, unsupported-encoding, invalid-payload, handler-failed, body-already-parsed, in-progress, deadline, overloaded, store-unavailable, secret-unavailable, shutting-down, newer} {Event: e of Any event, call:completed, call:started, e} {Source: Queued runs of Any source, Webhook deliveries, Queued runs, Redrives, Reconcile runs} {Tenant: t of Any tenant, acme, t} {Version: v of Any version, 2.4.1, v} <Clear>',
     ]);
     await asks(`GET api/deliveries?${query}&${times}&before=b`);

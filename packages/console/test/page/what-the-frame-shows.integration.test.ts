@@ -149,6 +149,16 @@ describeInChromium('around every view', (chromium) => {
     },
   );
 
+  test('says that it is this computer that is offline', async () => {
+    const { page, pass, answer } = await openFixed(chromium, '', {}, { isStill: true });
+    await page.evaluate(`Object.defineProperty(navigator, 'onLine', { get: () => false })`);
+    answer({ 'api/overview': 'lost' });
+    await pass(3_500);
+    await expectSeen(page, '.banner', [
+      'This computer is offline. The page shows data from 13:00:05. The page keeps trying to reconnect.',
+    ]);
+  });
+
   test('who signed out without a place to sign in can reload', async () => {
     const opened = await openFixed(chromium, '', session({ signIn: null }), { isStill: true });
     const { page, pass, answer, asked, asks } = opened;
