@@ -199,6 +199,26 @@ describe('the whole answer', () => {
       expect([given, await answer('deliveries', given)]).toEqual([given, expected]);
   });
 
+  test('of deliveries: page by page, each once', async () => {
+    const { store, answer } = await stored();
+    const now = Date.now();
+    const process = { id: 'p', host: 'h', pid: 1, startedAt: now, at: now, inFlight: 0 };
+    const row = { process: 'p', durationMs: 1, source: 'webhook', outcome: 'replayed' } as const;
+    for (let batch = 1; batch <= 4; batch++)
+      await store.log?.append({
+        ...{ id: `more ${batch}`, process, counts: {}, marks: {}, failures: [] },
+        rows: [{ ...row, at: now + batch, webhookId: `again-${batch}` }],
+      });
+    const ids: unknown[] = [];
+    let before: unknown;
+    do {
+      const page = await answer('deliveries', { limit: 1, outcome: 'replayed', before });
+      ids.push(...(page['rows'] as { webhookId: string }[]).map(({ webhookId }) => webhookId));
+      before = page['before'];
+    } while (before !== undefined && ids.length < 9);
+    expect(ids).toEqual(['again-4', 'again-3', 'again-2', 'again-1']);
+  });
+
   test('of status: what needs attention, with its fix', async () => {
     const { answer, startedAt } = await stored();
     expect(await answer('status')).toEqual({

@@ -229,6 +229,21 @@ describe('api/deliveries/:id', () => {
   });
 });
 
+describe('api/deliveries/:id of what came twice', () => {
+  it('has the state of the event, which its latest outcome does not name', async () => {
+    const { get, deliver, log } = open();
+    await deliver(callBody('c1'));
+    const of = { webhookId: 'w1', key: 'c1:call:completed' };
+    await wrote(log, [{ outcome: 'handled', ...of }]);
+    await wrote(log, [{ outcome: 'replayed', at: NOW + 9, webhookId: 'w1' }]);
+    const { deliveries, state } = await get<DeliveryDetail>('/api/deliveries/w1');
+    expect([deliveries.map(({ outcome }) => outcome), state]).toEqual([
+      ['replayed', 'handled'],
+      'handled',
+    ]);
+  });
+});
+
 describe('api/calls', () => {
   it('shows the three events of a call, as the store knows them, and their deliveries', async () => {
     const { deliver, get, log } = open({

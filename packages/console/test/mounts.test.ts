@@ -233,6 +233,7 @@ describe('a form that the console does not know is refused, with what to do', ()
     ["fetch's Request", [request]],
     ['an event of SvelteKit', [{ request, url: new URL(request.url) }]],
     ['a request and a reply of Fastify', [{ raw: {} }, { raw: {} }]],
+    ['a request without a response', [{ on: () => undefined, url: '/', headers: {} }]],
     ['nothing', []],
   ])('%s for node:http', (_what, given) => {
     const call = console as unknown as (...given: unknown[]) => void;
