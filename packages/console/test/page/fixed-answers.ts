@@ -352,7 +352,8 @@ export const CALL: CallTimeline = {
     },
     { eventName: 'call:recording-available', state: null, deliveries: [], isLetterGone: false },
     {
-      ...{ eventName: 'e-dead', state: 'dead-lettered', deliveries: [], isLetterGone: false },
+      ...{ eventName: 'e-dead', state: 'dead-lettered', isLetterGone: false },
+      deliveries: [row('w-9', 2 * HOUR, { ...FAILED, error: 'The handler failed: Busy.' })],
       deadLetter: LETTERS[1] as DeadLetterRow,
     },
     { eventName: 'e-gone', state: 'dead-lettered', deliveries: [], isLetterGone: true },

@@ -14,6 +14,7 @@ import {
   press,
   running,
   STARTED,
+  STARTING,
   type Step,
 } from './steps.ts';
 
@@ -122,14 +123,24 @@ describeInChromium('moving around', (chromium) => {
   );
 
   test.each([
-    [DEAD, 'text=x&cause=c-1&event=call:started&reason=invalid-payload&tenant=acme'],
+    [
+      DEAD,
+      'text=x&cause=c-1&event=call:started&reason=invalid-payload&tenant=acme',
+      [['Search', 'abc']],
+    ],
     [
       LISTED,
       'text=x&result=failed&outcome=queued&event=call:started&source=queue&tenant=acme&call=call-1&cause=f-1&version=2.4.1&since=60000&until=120000',
+      [
+        ['Search', 'abc'],
+        ['Call id', 'call-1'],
+        ['From', '2026-01-31T13:00'],
+        ['To', '2026-01-31T13:30'],
+      ],
     ],
-  ])(
+  ] as const)(
     'the fields of %s have what the address has, also after Clear and Back',
-    async (view, query) => {
+    async (view, query, typed) => {
       const { page } = await openFixed(chromium, view);
       const shown = async () => {
         const fields = page.locator('search').locator('input, select');
@@ -162,8 +173,64 @@ describeInChromium('moving around', (chromium) => {
       await page.goBack();
       await clear.waitFor();
       expect(await shown()).toEqual(all);
+      // What somebody has typed goes as well.
+      for (const [label, text] of typed) {
+        await page.getByLabel(label, { exact: true }).fill(text);
+        await page.getByLabel(label, { exact: true }).press('Tab');
+      }
+      await clear.click();
+      await clear.waitFor({ state: 'detached' });
+      expect(await shown()).toEqual(none);
     },
   );
+
+  test.each<[what: string, query: string, steps: readonly Step[], name: string]>([
+    [
+      ...(['redrive', DEAD] as const),
+      [click('Redrive all …'), confirm('Redrive 120 dead letters?', 'Redrive')],
+      'redrive',
+    ],
+    [
+      ...(['removal', DEAD] as const),
+      [click('Remove all …'), confirm('Remove 120 dead letters?', 'Remove')],
+      'removal',
+    ],
+    [
+      ...(['erasure', DEAD] as const),
+      [search, click('Erase this person’s data …'), confirm('Erase this person’s data?', 'Erase')],
+      'erasure',
+    ],
+    [
+      ...(['dry run', '?view=reconcile'] as const),
+      [(page) => page.getByText('No run yet').waitFor(), click('Dry run')],
+      'reconcile',
+    ],
+  ])('what was started has the focus: the %s', async (_what, query, steps, name) => {
+    const { page, answer } = await openFixed(chromium, query, { 'api/dead-letters/search': FOUND });
+    const begun = running(name);
+    for (const step of steps.slice(0, -1)) await step(page);
+    answer({ ...begun, ...Object.fromEntries(STARTING.map((path) => [path, begun['api/tasks']])) });
+    for (const step of steps.slice(-1)) await step(page);
+    await focused(`#${name}-heading`)(page);
+  });
+
+  test('after a letter was removed, the focus goes on in the next row once the list has it no more', async () => {
+    const { page, answer, pass } = await openFixed(
+      chromium,
+      `${DEAD}&letter=l-1`,
+      { 'api/dead-letters/l-1/remove': { removed: true } },
+      { isStill: true },
+    );
+    await click('Remove …')(page);
+    await pass(0);
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await pass(0);
+    await page.locator('.detail').waitFor({ state: 'detached' });
+    // What was on its way may still have it.
+    answer({ 'api/dead-letters': { ...DEAD_LETTERS, letters: LETTERS.slice(1) } });
+    await pass(5_200);
+    await focused('#letter-l-2')(page);
+  });
 
   test('a second call is brought into view, as the first one was', async () => {
     const { page } = await openFixed(

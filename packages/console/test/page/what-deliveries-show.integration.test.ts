@@ -64,6 +64,8 @@ describeInChromium('the view Deliveries', (chromium) => {
       'e-dead (bad: Dead letter)',
       'Its last attempt failed, and its dead letter is waiting to be redriven.',
       'The schema says no.',
+      '1 outcome in the log:',
+      '11:00:05 handler-failed',
       '[Open the dead letter](?view=dead-letters&letter=l-2)',
       'muted:',
       'e-gone (muted: No dead letter)',

@@ -171,6 +171,26 @@ describeInChromium('around every view', (chromium) => {
     await asks('GET api/session');
   });
 
+  test.each(['', '?view=deliveries&delivery=w-1&call=call-1', '?view=dead-letters&letter=l-1'])(
+    'each time tells its day and zone in its tooltip, and each link that leads elsewhere opens there: "%s"',
+    async (query) => {
+      const { page } = await openFixed(chromium, query);
+      await page.locator('#view time').nth(3).waitFor({ state: 'attached' });
+      await page.locator('#view a[href^=https]').first().waitFor();
+      const attributes = (selector: string, names: readonly string[]) =>
+        page.evaluate<(string | null)[][]>(
+          `[...document.querySelectorAll('${selector}')].map((one) => ${JSON.stringify(names)}.map((name) => one.getAttribute(name)))`,
+        );
+      for (const [title, iso] of await attributes('#view time', ['title', 'datetime'])) {
+        const utc = String(iso).replace('T', ' ').slice(0, 19);
+        expect(title).toMatch(/^\d\d? \w{3} 202\d, \d\d:\d\d:\d\d CET \(/);
+        expect(title).toContain(`(${utc} UTC)`);
+      }
+      const links = await attributes('#view a[href^=https]', ['target', 'rel']);
+      expect(new Set(links.map(String))).toEqual(new Set(['_blank,noreferrer']));
+    },
+  );
+
   test('a time ago stays true while nothing is read', async () => {
     const oldestAt = NOW - 58_000;
     const answers = { 'api/dead-letters': { ...ANSWERS['api/dead-letters'], oldestAt } };
