@@ -109,18 +109,6 @@ describe('api/reconcile', () => {
     expect(await run({ dryRun: false })).toMatchObject({ state: 'failed' });
   });
 
-  it.each([
-    ['10 minutes ago, if nobody says', undefined, -10 * MINUTE],
-    ['at a time before that', -20 * MINUTE, -20 * MINUTE],
-    ['at a time after that', -MINUTE, -MINUTE],
-    ['now, if that is in the future', MINUTE, 0],
-  ])('ends %s', async (_when, asked, ended) => {
-    const { run, now } = await withMissedCalls();
-    const until = asked === undefined ? undefined : now() + asked;
-    const task = await run({ dryRun: true, ...(until !== undefined && { until }) });
-    expect([task.state, task.until - now()]).toEqual(['done', ended]);
-  });
-
   it('of a store that cannot tell what it knows makes no dry run', async () => {
     const { client, now } = await withMissedCalls();
     const { peek: _peek, ...store } = memoryStore();

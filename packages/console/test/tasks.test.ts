@@ -214,8 +214,10 @@ describe('a reconcile run', () => {
     expect(await store.loadCursor?.('reconcile')).toBe(cursor);
   });
 
-  it('ends no later than now', async () => {
+  it('ends no later than now, and as early as it is asked to', async () => {
     const { run } = await withCalls(1, 0);
+    for (const until of [NOW - 1_200_000, NOW - 60_000])
+      expect(await run({ dryRun: true, until })).toMatchObject({ until });
     expect(await run({ dryRun: true, until: NOW + 3_600_000 })).toMatchObject({ until: NOW });
     expect(await run({ dryRun: true })).toMatchObject({ until: NOW - 600_000 });
   });
