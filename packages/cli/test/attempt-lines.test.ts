@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { AttemptSummary, WebhookEventSummary } from '@call-webhooks/simulator';
 import { attemptWriter, unsentLine } from '../src/simulator/attempt-lines.ts';
 import { colorsFor } from '../src/terminal/text.ts';
+import { receiver } from './support/receiver.ts';
+import { run } from './support/run.ts';
 
 // What is printed of an attempt whose every figure differs from every other: it was sent 30 s before it
 // ended on the simulator's clock, and took 4.2 s.
@@ -193,5 +195,44 @@ test('an event that was not sent names its state, its receiver, and the rule to 
   expect([line(event({ state: 'dropped' })), line(removed)]).toEqual([
     `call:started  call0000  dropped for 3000/hook: ${how}`,
     `call:started  call0000  held for a removed action: ${how}`,
+  ]);
+});
+
+test('events show has the response that chaos dropped, and what was changed on the way', async () => {
+  const request = { url: URL, headers: { 'X-Own': '1' }, body: '{"b":2}' };
+  const status = { kind: 'status', status: 200, headers: {}, body: '{"outcome":"handled"}' };
+  const whole = {
+    ...event({ copyOf: 'event0000000', copiedBy: 'duplicate', ruleName: 'A rule' }),
+    body: '{"a":1}',
+    attempts: [
+      {
+        ...attempt({ chaos: ['dropResponse'], dropped: true, outcome: 'handled' }),
+        ...{ request, droppedResponse: status },
+        response: { kind: 'connection-error', code: 'ECONNRESET' },
+      },
+    ],
+  };
+  const server = await receiver(({ url }) => ({
+    ...{ status: 200, body: JSON.stringify(url.endsWith('/event0000001') ? whole : [whole]) },
+  }));
+  const env = { CALL_WEBHOOKS_SIMULATOR: `http://127.0.0.1:${server.port}` };
+  const { code, stdout } = await run(['events', 'show', 'event'], { env, columns: 300 });
+  await server.close();
+  expect([code, stdout.split('\n')]).toEqual([
+    0,
+    [
+      'call:started  waiting',
+      'event     event0000001',
+      'call      call00000001',
+      'rule      rule-1 A rule',
+      'action    action-1',
+      `receiver  ${URL}`,
+      'copy of   event0000000 (duplicate)',
+      ...['  {', '    "a": 1', '  }', ''],
+      'attempt 1  2026-01-02 03:04:05Z  ECONNRESET  4.2 s  response dropped (chaos)',
+      '  chaos: dropResponse',
+      ...[`  → POST ${URL}`, '    X-Own: 1', '    {', '      "b": 2', '    }'],
+      ...['  ← 200', '    {', '      "outcome": "handled"', '    }', ''],
+    ],
   ]);
 });

@@ -61,7 +61,7 @@ describe('check --deep', () => {
         records()
           .filter(({ type }) => type === 'check')
           .map(({ check, result, saw }) => [check, result === 'skipped' ? saw : result]),
-      );
+      ) as Record<string, unknown>;
     };
     const unsigned = { 'headers/none': 'pass', 'signature/valid': 'pass' };
     const events = (odd: string, retry: string) => ({

@@ -222,6 +222,9 @@ describeWithProgram(
           store,
           deadLetters: postgresDeadLetters(pool, { schema: 'calls' }),
         });
+        // The commands have closed theirs.
+        const ask = 'SELECT 1 FROM pg_stat_activity WHERE datname = current_database()';
+        await waitFor(async () => Number((await pool.query(ask)).rowCount) <= pool.totalCount);
       } finally {
         await store.close();
         await pool.end();

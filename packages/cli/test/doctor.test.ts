@@ -283,8 +283,14 @@ describe('doctor', () => {
   test('compares field names with captured deliveries, and shows none of their values', async () => {
     const file = join(folder(), 'deliveries.jsonl');
     const { recipientName: _name, ...rest } = CALL;
-    writeFileSync(file, JSON.stringify({ ...rest, person: 'Grace Hopper' }));
-    const { of, found } = await doctor(['--capture', file, '--field-name', 'placedBy=userId']);
+    const { userId: owner, ...others } = rest;
+    writeFileSync(file, JSON.stringify({ ...others, owner, person: 'Grace Hopper' }));
+    const unnamed = (await doctor(['--capture', file])).of('field names');
+    expect(unnamed).toContainEqual({
+      ...{ check: 'field names', result: 'bad', fix: "In fieldNames: placedBy: 'owner'" },
+      text: 'No event has the field userId, so context.call does not have placedBy.',
+    });
+    const { of, found } = await doctor(['--capture', file, '--field-name', 'placedBy=owner']);
     const lacking = of('field names').map(({ text }) => text);
     expect(lacking.join('\n')).toContain('context.call does not have calledName');
     expect(lacking.join('\n')).not.toContain('placedBy');

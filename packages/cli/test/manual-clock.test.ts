@@ -82,6 +82,22 @@ describe('trigger --wait with a manual clock ends', () => {
 describe('trigger --wait with a real clock', () => {
   const quick = { clock: 'real', retryEvery: 600 } as const;
 
+  test('waits for the whole call, and its recording', async () => {
+    const { cli } = await setup(quick);
+    const { code, stdout } = await cli('trigger', 'call', '--wait', '--json');
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: { eventName: string; state: string } }).event);
+    expect([code, events.map(({ eventName, state }) => `${eventName} ${state}`)]).toEqual([
+      0,
+      [
+        ...['call:started acknowledged', 'call:completed acknowledged'],
+        'call:recording-available acknowledged',
+      ],
+    ]);
+  });
+
   test('gives up after --timeout, with what to do', async () => {
     const { state, cli } = await setup(quick);
     state.hangs = true;

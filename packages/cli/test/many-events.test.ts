@@ -24,3 +24,30 @@ test('events list finds the events of a call, however many came since', async ()
   for (const limit of ['120', '121'])
     expect((await run([...list, '--limit', limit])).stderr).not.toContain('These are the latest');
 });
+
+test.each([50, 51])(
+  'clock advance shows the last 50 of %d attempts, and counts all',
+  async (count) => {
+    let status = 500;
+    const { url, close } = await receiver(() => ({ status }));
+    closing.push(close);
+    const simulator = await startSimulator({ clock: 'manual', seed: 1, retryJitter: 0 });
+    closing.push(() => simulator.close());
+    simulator.rules.create({ trigger: 'call:started', scope: 'workspace', actions: [{ url }] });
+    const calls: string[] = [];
+    for (let at = 0; at < count; at++) {
+      calls.push(simulator.calls.start({ recorded: false })._id);
+      await simulator.clock.advance('1s');
+    }
+    status = 200;
+    const advance = ['clock', 'advance', '6m', '--simulator', simulator.url];
+    const { code, stdout, stderr } = await run(advance, { columns: 300 });
+    const lines = stdout.trimEnd().split('\n');
+    const shown = lines.slice(0, -2).map((line) => line.split(/ {2,}/)[2]);
+    expect([code, shown]).toEqual([0, calls.slice(-50).map((id) => id.slice(0, 8))]);
+    expect(lines.at(-2)).toBe(`${count} attempts ended, ${count} acknowledged.`);
+    expect(stderr).toBe(
+      count > 50 ? 'These are the last 50. For all: npx call-webhooks events list\n' : '',
+    );
+  },
+);

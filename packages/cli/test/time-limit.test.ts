@@ -1,5 +1,6 @@
-import { getEventListeners } from 'node:events';
+import { EventEmitter, getEventListeners } from 'node:events';
 import { afterEach, expect, jest, test } from '@jest/globals';
+import { firstError } from '../src/store/installed-client.ts';
 import { answeringInTime, closeInTime, within } from '../src/store/time-limit.ts';
 
 afterEach(() => {
@@ -43,4 +44,14 @@ test('closing waits for two seconds, whatever becomes of it', async () => {
   await jest.advanceTimersByTimeAsync(2_000);
   await closed;
   await closeInTime(() => Promise.reject(new Error('gone')));
+});
+
+test('of the errors of a client, the first one counts: those after it follow from it', () => {
+  const client = new EventEmitter();
+  const failure = firstError(client);
+  expect(failure()).toBeUndefined();
+  const [cause, closed] = [new Error('ECONNREFUSED'), new Error('Connection is closed.')];
+  client.emit('error', cause);
+  client.emit('error', closed);
+  expect(failure()).toBe(cause);
 });

@@ -53,6 +53,9 @@ describeWithProgram('openssl', 'a receiver with TLS of its own', () => {
     expect(doctor.stdout).toMatch(/^bad +receiver +The certificate is not trusted/m);
     const trusting = await run(['doctor', '--to', url, '--insecure'], { env });
     expect(trusting.stdout).toMatch(/^ok +receiver/m);
+    expect(trusting.stdout).toMatch(
+      /^ok +unknown path +A request to \/hook-typo results in \d{3}\.$/m,
+    );
 
     for (const [flags, code] of [
       [[], 1],

@@ -171,6 +171,17 @@ describe('a signed request', () => {
     expect(await Promise.all(accepted)).toEqual([true, false, true, true]);
   });
 
+  it('is signed at the time that is given, each time', async () => {
+    const { fetch, seen } = target();
+    const times = { timestamp: 1_900_000_123, now: () => 0 };
+    await deliver({ fetch }, callCompleted(), times);
+    await deliverTwice({ fetch }, callCompleted(), times);
+    await forged({ fetch }, callCompleted(), { ...times, timestamp: new Date(1_900_000_123_999) });
+    expect(seen.map(({ headers }) => headers['x-service-timestamp'])).toEqual(
+      Array(4).fill('1900000123'),
+    );
+  });
+
   it('is signed anew by each forgery, with a secret that nobody has', async () => {
     const { fetch, seen } = target();
     for (let forgery = 0; forgery < 2; forgery++) await forged({ fetch }, {}, { now, webhookId });

@@ -154,7 +154,7 @@ function attemptDetails(
 ): Text[] {
   const { bold, cyan, dim, yellow } = colors;
   const { number, startedAt, tookMs = 0, request, chaos } = attempt;
-  const response = attempt.response ?? attempt.droppedResponse;
+  const response = attempt.droppedResponse ?? attempt.response;
   const cause = attemptFailure(attempt);
   const lines = [
     join(

@@ -47,6 +47,7 @@ export async function receiver(
     received,
     /** How many connections there are. */
     open: () => promisify(server.getConnections.bind(server))(),
+    hangUp: () => server.closeAllConnections(),
     async close() {
       server.closeAllConnections();
       server.close();
