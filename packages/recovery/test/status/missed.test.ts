@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { status } from '@call-webhooks/recovery';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { COMPLETED, DAY, HOUR, MINUTE, RECORDING } from './service-model.ts';
-import { ack, NOW, rowAt, statusOf, storeWith, type Written } from './written-log.ts';
+import { ack, NOW, periodsAgo, rowAt, statusOf, storeWith, type Written } from './written-log.ts';
 
 describe('an event that failed before a long quiet time', () => {
   it.each([
@@ -280,6 +280,22 @@ describe('a silence that has ended', () => {
     expect(attention.map(({ kind, since, text }) => [kind, since, text.slice(0, 63)])).toEqual([
       ['missed', at(240), '`call:completed` did not arrive from 10:00 UTC to 13:55 UTC, af'],
     ]);
+  });
+
+  it('has the events that failed before it, and none of an earlier pause that ended a day ago', async () => {
+    const failed = [25.5 * 60, 120, 115].map((minutes, index) =>
+      rowAt(minutes, { key: `e${String(index)}` }),
+    );
+    const { attention } = await statusOf({
+      failures: failed,
+      counts: { arrivals: periodsAgo({ [24.5 * 6]: { [counterName(COMPLETED, '')]: 1 } }) },
+      marks: { [ack(COMPLETED)]: at(5) },
+      states: { e0: 'failed', e1: 'failed', e2: 'failed' },
+      rememberFor: 3 * DAY,
+    });
+    const ended = attention.filter(({ text }) => text.includes('did not arrive from'));
+    expect(ended.map(({ since, count }) => [since, count])).toEqual([[at(115), 2]]);
+    expect(ended[0]?.text).toContain('after 2 events had failed and were not sent again.');
   });
 
   it.each([
