@@ -45,8 +45,6 @@ export interface DueCalls {
   readonly calls: number;
   /** How many of them are a silence. */
   readonly limit: number;
-  /** When the first of them came; milliseconds since the epoch. */
-  readonly dueFrom: number;
   /** Which part of the calls has the event, at most 1. */
   readonly share: number;
   /** Silences that have ended, the oldest first. */
@@ -165,7 +163,6 @@ function judgedBy(
     other,
     calls: countOf(due),
     limit: limit(),
-    dueFrom: due[0]?.at ?? now,
     share: Math.min(1, events / Math.max(1, calls)),
     ended,
     ...(arrivals < needed && {

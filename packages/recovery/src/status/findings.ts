@@ -63,8 +63,6 @@ type Facts =
       readonly what: 'calls-due';
       /** The event that the calls are known by. */
       readonly other: string;
-      /** When the first of these calls came. */
-      readonly dueFrom: number;
       /** How many of 100 calls have the event. */
       readonly percent: number;
     }

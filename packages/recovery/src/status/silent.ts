@@ -108,11 +108,11 @@ export function findDue(
     const silence = due.get(eventId(event))?.find(({ calls, limit }) => calls >= limit);
     if (!silence || (expect && !expect.includes(event.eventName))) return [];
     const { tenant, eventName, arrivedAt } = event;
-    const { other, calls, dueFrom, share } = silence;
+    const { other, calls, share } = silence;
     return [
       {
         ...{ what: 'calls-due', kind: 'silent', by: 'other-events', urgent: share >= 0.9 },
-        ...{ tenant, eventName, since: arrivedAt, count: calls, other, dueFrom },
+        ...{ tenant, eventName, since: arrivedAt, count: calls, other },
         percent: Math.round(share * 100),
       },
     ];

@@ -16,13 +16,16 @@ const NOTHING = {
 };
 
 /** A run over one call, whose event has this outcome. */
-async function runWith(delivered: { outcome: OutcomeCode; attempt?: number; error?: Error }) {
+async function runWith(
+  delivered: { outcome: OutcomeCode; attempt?: number; error?: Error },
+  of: object = {},
+) {
   const own = fastClock(clock.now());
   const cursors = new Map<string, string>();
   const told: ReconciledEvent[] = [];
   const retries: StoreRetry[] = [];
   let deliveries = 0;
-  const { client } = listing([[call(15)]]);
+  const { client } = listing([[call(15, of)]]);
   const running = reconcile({
     ...{ client, since, clock: own },
     receiver: {
@@ -96,6 +99,18 @@ describe('what a run counts, tells, and keeps as covered', () => {
     expect(run.cursors).toEqual('failed' in counts ? new Map() : COVERED);
     expect([run.deliveries, run.retries]).toEqual([1, []]);
   });
+});
+
+it.each([
+  ['when it ended', { endedAt: STARTED_AT + 16 * HOUR }, 16],
+  ['when it was created, if its end is no time', { endedAt: 'soon' }, 15],
+  ['when it was created, if its end is null', { endedAt: null }, 15],
+  ['when it was created, if its end is 0', { endedAt: 0 }, 15],
+  ['when it was created, if its end is in the year 1', { endedAt: '0001-01-01T00:00:00Z' }, 15],
+  ['when it was dialed, if that is earlier', { endedAt: 0, startedAt: STARTED_AT + 14 * HOUR }, 14],
+])('the event of a call has the time %s', async (_what, of, hour) => {
+  const { told } = await runWith({ outcome: 'handled', attempt: 1 }, of);
+  expect(told.map(({ at }) => at)).toEqual([new Date(STARTED_AT + hour * HOUR)]);
 });
 
 describe('what a run counts of many events', () => {

@@ -60,6 +60,21 @@ describe('dead letters that wait', () => {
       ]);
   });
 
+  it('are counted by the log exactly without tenants, also those whose rows are gone', async () => {
+    const counted = (kind: string, source: string, outcome = 'dead-lettered') =>
+      counterName(kind, source, outcome, 'call:completed');
+    const counters = {
+      ...{ [name]: 700, [counted('outcome', 'queue')]: 60, [counted('late', 'webhook')]: 5 },
+      // These were dead letters before, or are none.
+      ...{ [counted('outcome', 'redrive')]: 9_000, [counted('late', 'redrive')]: 9_000 },
+      [counted('outcome', 'webhook', 'in-dead-letters')]: 9_000,
+    };
+    const counts = { minutes: { [NOW / MINUTE - 30]: counters } };
+    const { attention } = await status({ store: await storeWith({ counts }) });
+    expect(attention).toMatchObject([{ kind: 'failing', urgent: false, count: 765 }]);
+    expect(attention[0]?.tenant).toBeUndefined();
+  });
+
   it('are told of their tenants alone', async () => {
     const deadLetters = memoryDeadLetters();
     for (const [tenant, key] of [

@@ -187,6 +187,17 @@ describe('rejections that have ended', () => {
     expect(found.events).toMatchObject([{ state: 'arrives' }, { state: 'attention' }]);
   });
 
+  it.each([
+    ['before the minute of the first one was over', 59 + 1 / MINUTE, 1],
+    ['after that', 59, 0],
+    ['after the rejections had ended', 40, 0],
+  ])('suspect another event only if it arrived last %s', async (_what, minutes, items) => {
+    const { attention } = await world({
+      marks: { [ack('call:completed')]: ago(45), [ack('call:started')]: ago(minutes) },
+    });
+    expect(attention).toHaveLength(items);
+  });
+
   it('after others of the same day are told as if they were the only ones', async () => {
     const earlier = [300, 295, 290, 200, 195, 130, 125, 120];
     expect((await world({}, earlier)).attention).toEqual((await world()).attention);

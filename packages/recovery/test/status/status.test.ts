@@ -228,13 +228,6 @@ describe('dead letters of tenants', () => {
     const { attention } = await status({ store: await storeWith({ counts }) });
     expect(attention).toMatchObject([{ kind: 'failing', count: 1 }]);
   });
-
-  it('are counted exactly without tenants, also those whose rows are gone', async () => {
-    const counts = { minutes: { [NOW / MINUTE - 30]: { [name]: 700 } } };
-    const { attention } = await status({ store: await storeWith({ counts }) });
-    expect(attention).toMatchObject([{ kind: 'failing', urgent: false, count: 700 }]);
-    expect(attention[0]?.tenant).toBeUndefined();
-  });
 });
 
 describe('a queue', () => {
