@@ -124,18 +124,26 @@ describe('what is no pg-boss', () => {
 });
 
 describe('a connection URL', () => {
-  it('that can not be parsed is told with its fix, and without the password', async () => {
-    const pool = new pg.Pool({ connectionString: 'postgres://app:se/cret@localhost/calls' });
-    const store = postgresStore(pool, { logger });
-    for (const call of [() => store.admit(claim), () => store.migrate(), () => store.ping()]) {
-      const error = await call().then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      expect(String(error)).toContain('a slash in a password is %2F');
-      expect(inspect(error)).not.toContain('cret');
-    }
-  });
+  const url = 'postgres://app:se/cret@localhost/calls';
+  const invalid = () =>
+    Object.assign(new TypeError(`Invalid URL ${url}`), { code: 'ERR_INVALID_URL', input: url });
+  it.each<[string, PostgresClient]>([
+    ['pg', new pg.Pool({ connectionString: url })],
+    ['a client that shows it', { query: () => Promise.reject(invalid()) }],
+  ])(
+    'that can not be parsed is told with its fix, and without the password: %s',
+    async (_name, client) => {
+      const store = postgresStore(client, { logger });
+      for (const call of [() => store.admit(claim), () => store.migrate(), () => store.ping()]) {
+        const error = await call().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        expect(String(error)).toContain('a slash in a password is %2F');
+        expect(inspect(error)).not.toContain('cret');
+      }
+    },
+  );
 });
 
 describe('the encoding of the database', () => {
