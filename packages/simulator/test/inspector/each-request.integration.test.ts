@@ -266,6 +266,30 @@ describeInChromium('each request of the inspector', (chromium) => {
     }
   });
 
+  test('what succeeded is said for five seconds, and what failed until somebody closes it', async () => {
+    const { page, requests } = await openWorld();
+    await page.clock.install();
+    await page.reload();
+    await page.locator('#detail-title[data-id=e10]').waitFor();
+    const resend = page.locator('#filters').getByRole('button', { name: 'Resend failed' });
+    await resend.click();
+    await requests.arrived(1);
+    await requests.refuse('Not now.');
+    await page.locator('#alerts').getByText('Not now.').waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await resend.click();
+    await requests.arrived(1);
+    await requests.answer(ANSWER);
+    const done = page.locator('#notices').getByText('2 events sent again.');
+    await done.waitFor();
+    await page.clock.runFor(4_999);
+    expect(await done.count()).toBe(1);
+    await page.clock.runFor(100);
+    await done.waitFor({ state: 'detached' });
+    await page.clock.runFor(600_000);
+    await closeAlert(page, 'Not now.');
+  });
+
   test('of a key: what failed is said', async () => {
     const { page, requests } = await openWorld();
     for (const key of ['n', 'a', 'i', 'r']) {

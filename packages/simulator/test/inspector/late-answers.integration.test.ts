@@ -126,6 +126,42 @@ describeInChromium('answers that the inspector gets late', (chromium) => {
     expect(await page.locator('.card.rule').count()).toBe(1);
   });
 
+  test('changes are read at most every 300 ms, and what failed once a second', async () => {
+    const { page, become, reads } = await openWorld();
+    await page.clock.install();
+    await page.reload();
+    await page.locator('.event-row').first().waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const count = async (expected: number) => {
+      for (let left = 400; reads.length < expected && left > 0; left--)
+        await page.waitForTimeout(20);
+      expect(reads).toHaveLength(expected);
+    };
+    await page.clock.runFor(1_000);
+    reads.length = 0;
+    await become({});
+    await count(1);
+    const second = become({});
+    await page.waitForTimeout(200);
+    await page.clock.runFor(299);
+    await count(1);
+    await page.clock.runFor(1);
+    await second;
+    await count(2);
+
+    await page.clock.runFor(1_000);
+    let failures = 1;
+    await page.route(/\/_sim\/state\?/, (route) =>
+      failures-- > 0 ? route.fulfill({ status: 500, json: {} }) : route.fallback(),
+    );
+    await become({});
+    await page.waitForTimeout(200);
+    await page.clock.runFor(999);
+    await count(2);
+    await page.clock.runFor(1);
+    await count(3);
+  });
+
   test('a search begins when the typing has paused, and once', async () => {
     const { page, reads } = await openWorld();
     await page.locator('#search').focus();
