@@ -66,6 +66,30 @@ describe('the line of an outcome', () => {
   });
 });
 
+describe('the line of a run of a job', () => {
+  it.each<[string, string, OutcomeCode, number | undefined, number | undefined]>([
+    ['warn', 'attempt 2 of 5 failed', 'handler-failed', 2, 5],
+    ['warn', 'attempt 2 failed', 'handler-failed', 2, undefined],
+    ['warn', 'attempt 1 failed', 'invalid-payload', undefined, undefined],
+    ['error', 'gave up after 1 attempt', 'dead-lettered', 1, 5],
+    ['error', 'gave up after 5 attempts', 'dead-lettered', 5, 5],
+  ])('has the level %s, and says: %s', (level, said, code, attempt, maxAttempts) => {
+    const attemptsLeft = maxAttempts === undefined ? undefined : maxAttempts - (attempt ?? 1);
+    const run = { source: 'queue', queued: true, attempt, attemptsLeft } as Partial<Outcome>;
+    expect(lineOf(code, run, { maxAttempts })).toStrictEqual({
+      level,
+      message: `call-webhooks: ${said}: ${OUTCOMES[code].when}`,
+      fields: {
+        ...{ outcome: code, webhookId: 'id-1', source: 'queue', durationMs: 1 },
+        ...(attempt !== undefined && { attempt }),
+        ...(maxAttempts !== undefined && { maxRuns: maxAttempts }),
+        retriedBy: level === 'error' ? 'nobody' : 'queue',
+        docs: `https://call-webhooks.github.io/call-webhooks/outcomes.html#${code}`,
+      },
+    });
+  });
+});
+
 describe('the fields of a delivery', () => {
   it('name its tenant: as it is once it is verified, and as an id before', () => {
     const tenant = 'ada@example.com';
