@@ -4,6 +4,7 @@ import type { DynamicModule, INestApplication, Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import type { CallCompletedEvent } from '@call-webhooks/core';
 import { callBody, startSender } from '@call-webhooks/contract-tests';
+import { z } from 'zod';
 import { CallWebhooksModule, OnCallEvent } from '../src/index.ts';
 import { appModule, Crm, CrmHandlers, EmptyModule, saved, secret } from './app-module.ts';
 import { createApp, PLATFORMS } from './platforms.ts';
@@ -138,6 +139,50 @@ describe.each(PLATFORMS)('CallWebhooksModule on %s', (_name, platform) => {
     await sender.post(callBody('c1'));
     await sender.post(callBody('c2'));
     expect([saved, instances.size]).toEqual([['c1', 'c2'], expected]);
+  });
+
+  it('finds the handlers of providers and controllers in every module, however they are made', async () => {
+    class OfController {
+      @OnCallEvent('call:started')
+      onStarted() {
+        saved.push('controller');
+      }
+    }
+    Controller('calls')(OfController);
+    class OfImported {
+      @OnCallEvent('call:completed')
+      onCompleted() {
+        saved.push('provider of an imported module');
+      }
+    }
+    class OfFactory {
+      @OnCallEvent('crm:moved', z.object({}))
+      onMoved() {
+        saved.push('factory');
+      }
+    }
+    class OfValue {
+      @OnCallEvent('crm:closed', z.object({}))
+      onClosed() {
+        saved.push('value');
+      }
+    }
+    class ImportedModule {}
+    Module({ providers: [OfImported] })(ImportedModule);
+    const made = [
+      { provide: 'factory', useFactory: () => new OfFactory() },
+      { provide: 'value', useValue: new OfValue() },
+    ];
+    const { imports = [], ...module } = appModule(
+      {},
+      { controllers: [OfController], providers: made },
+    );
+    const { sender } = await start({ ...module, imports: [...imports, ImportedModule] });
+    for (const eventName of ['call:started', 'call:completed', 'crm:moved', 'crm:closed']) {
+      const body = JSON.stringify({ eventName, callId: 'c1', eventId: 'e1' });
+      expect([eventName, (await sender.post(body)).outcome]).toEqual([eventName, 'handled']);
+    }
+    expect(saved).toEqual(['controller', 'provider of an imported module', 'factory', 'value']);
   });
 
   it('calls the method that overrides a decorated one, once', async () => {

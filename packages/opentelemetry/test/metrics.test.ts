@@ -300,6 +300,24 @@ describe('robustness', () => {
       await sdk.close();
     });
 
+    it('asks no queue for an SDK that another one has replaced', async () => {
+      const [first, second] = [openSdk(), openSdk()];
+      const asked = jest.fn(() => 7);
+      metrics.setGlobalMeterProvider(first.meterProvider);
+      telemetry = instrument({ queues: { calls: asked }, deadLetters: asked });
+      expect(await first.total('call_webhooks.queue.depth')).toBe(7);
+      expect(asked).toHaveBeenCalledTimes(2);
+      metrics.disable();
+      metrics.setGlobalMeterProvider(second.meterProvider);
+      const { send: sendOne } = receiverOf({ around: telemetry.around });
+      await sendOne({ eventName: 'call:started', callId: 'c' });
+      await first.allPoints();
+      expect(asked).toHaveBeenCalledTimes(2);
+      expect(await second.total('call_webhooks.dead_letters.kept')).toBe(7);
+      expect(asked).toHaveBeenCalledTimes(4);
+      await Promise.all([first.close(), second.close()]);
+    });
+
     it('covers the process once: a second call warns and changes nothing', async () => {
       const warn = jest.fn();
       diag.setLogger({ ...QUIET, warn });

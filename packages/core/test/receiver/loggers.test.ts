@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { createReceiver, type Logger, type Receiver } from '../../src/index.ts';
 import { createNodeHandler } from '../../src/node.ts';
 import { send, serve, stopServers } from '../node-support.ts';
-import { deferred, delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
+import { createTestReceiver, deferred, delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
 
 type Logged = (first: unknown, ...rest: unknown[]) => void;
 
@@ -190,5 +190,18 @@ it('the logger of a request also gets the lines after its response', async () =>
     expect.stringContaining('call-webhooks: the handler finished after its deadline'),
     'call-webhooks: waitUntil failed: Error: no context',
     'from the handler',
+  ]);
+});
+
+it('the logger of a receiver gets the lines of the store that the receiver made', async () => {
+  const logger = new Lines();
+  const { receiver } = createTestReceiver({ logger });
+  const claims = Array.from({ length: 100_001 }, (_, at) => String(at));
+  for (const webhookId of claims)
+    await receiver.store.admit({
+      ...{ webhookId, token: webhookId, leaseMs: 1, replayUntil: NOW + 1_000 },
+    });
+  expect(logger.entries.map(({ message }) => message)).toEqual([
+    expect.stringContaining('the memory store is full'),
   ]);
 });

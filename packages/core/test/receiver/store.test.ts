@@ -57,6 +57,29 @@ describe('a store that is down', () => {
   });
 });
 
+// hostile-hooks.test.ts has the answers that no store may give.
+it.each<[status: string, outcome: string, runs: number]>([
+  ['admitted', 'handled', 1],
+  ['duplicate', 'duplicate', 0],
+  ['dead-lettered', 'in-dead-letters', 0],
+  ['in-progress', 'in-progress', 0],
+  ['replayed', 'replayed', 0],
+])('a store that answers %s to a claim makes it %s', async (status, outcome, runs) => {
+  const handle = jest.fn();
+  const release = jest.fn(() => Promise.resolve(true));
+  const answer = { status, ...(status === 'admitted' && { attempt: 1 }) };
+  const store: Store = {
+    ...{ ...memoryStore(), release },
+    admit: () => Promise.resolve(answer as never),
+    complete: () => Promise.resolve(true),
+  };
+  const { send } = createTestReceiver({ store, on: { 'call:started': handle } });
+  expect(await send(STARTED)).toBe(outcome);
+  expect(handle).toHaveBeenCalledTimes(runs);
+  await new Promise(setImmediate);
+  expect(release).not.toHaveBeenCalled();
+});
+
 describe('a slow store or queue', () => {
   useLateClock();
 
