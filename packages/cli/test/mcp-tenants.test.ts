@@ -114,15 +114,25 @@ describe('with tenants, the tools of an assistant', () => {
     },
   );
 
-  test('call asks which one is meant if several have a call of this id, and names the only one', async () => {
-    const { ask, deadLetters } = await withTenants();
+  test('call asks which one is meant if several have a call of this id, and has the events of the only one', async () => {
+    const { ask, deadLetters, store } = await withTenants();
     expect(await ask('call', { callId: 'call-1' })).toMatchObject({
       isError: true,
       answer: { fix: 'Pass the name of one as "tenant".' },
     });
     await deadLetters.put(deadLetter({ tenant: 'globex', callId: 'call-2' }));
+    const [key, token] = ['tenant:globex:call-2:call:completed', 'token'];
+    const claim = { key, token, webhookId: token, replayUntil: Date.now(), leaseMs: 60_000 };
+    await store.admit(claim);
+    await store.complete(key, token, 'dead-lettered');
     const { answer } = await ask('call', { callId: 'call-2' });
-    expect(answer).toMatchObject({ tenant: 'globex', deadLetters: [{ callId: 'call-2' }] });
+    expect(answer).toMatchObject({
+      ...{ tenant: 'globex', deadLetters: [{ callId: 'call-2' }] },
+      events: [
+        { eventName: 'call:started', state: 'unknown' },
+        { eventName: 'call:completed', state: 'dead-lettered' },
+      ],
+    });
   });
 
   test('redrive_command counts the letters of the one that is asked for', async () => {
