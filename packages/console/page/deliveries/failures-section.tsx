@@ -25,6 +25,7 @@ export function FailuresSection() {
         </span>
       }
     >
+      <ErrorBox error={error} />
       <Table
         label="Causes of failures"
         rows={value.causes}

@@ -2,8 +2,19 @@ import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import { ANSWERS, DEAD_LETTERS, LETTERS, OVERVIEW } from './fixed-answers.ts';
-import { openFixed } from './open-fixed.ts';
-import { choose, click, confirm, fill, open, press, running, STARTED, type Step } from './steps.ts';
+import { openFixed, refusal } from './open-fixed.ts';
+import {
+  choose,
+  click,
+  confirm,
+  dryRun,
+  fill,
+  open,
+  press,
+  running,
+  STARTED,
+  type Step,
+} from './steps.ts';
 
 const NOW_VIEW = '';
 const DEAD = '?view=dead-letters';
@@ -233,5 +244,47 @@ describeInChromium('what the page reads', (chromium) => {
       await step(page);
       await page.locator(selector).first().waitFor({ state: 'detached' });
     }
+  });
+
+  const RUN = dryRun();
+
+  test.each<[path: string, query: string, within: number, selector: string]>([
+    ['api/overview', NOW_VIEW, 3, '.tiles'],
+    ['api/times', NOW_VIEW, 10, '.times'],
+    ['api/deliveries', LISTED, 3, '.listed tbody tr'],
+    ['api/failures', LISTED, 10, '[aria-label="Causes of failures"] tbody tr'],
+    ['api/calls/call-1', `${LISTED}&call=call-1`, 10, '.call > li'],
+    ['api/deliveries/w-1', `${LISTED}&delivery=w-1`, 30, '.detail .facts'],
+    ['api/dead-letters', DEAD, 5, '.listed tbody tr'],
+    ['api/dead-letters/l-1', `${DEAD}&letter=l-1`, 15, '.detail .facts'],
+    ['api/tasks', '?view=reconcile', 5, '.run'],
+  ])(
+    'what cannot be read again stays, with the reason above it, until it can: %s',
+    async (path, query, within, selector) => {
+      const { page, pass, answer } = await openFixed(chromium, query, RUN, still);
+      const count = () => page.locator(selector).count();
+      const before = await count();
+      expect(before).toBeGreaterThan(0);
+      answer({ [path]: refusal(503, 'store-unavailable', 'The store failed.') });
+      await pass(within * 1_000 + 500);
+      await expectSeen(page, '#view .form-error', ['The store failed.']);
+      expect(await count()).toBe(before);
+      answer({ ...ANSWERS, ...RUN });
+      await pass(within * 1_000 + 500);
+      await expectSeen(page, '#view .form-error', []);
+      expect(await count()).toBe(before);
+    },
+  );
+
+  test('a letter that is gone meanwhile is shown no more', async () => {
+    const { page, pass, answer } = await openFixed(chromium, `${DEAD}&letter=l-1`, {}, still);
+    expect(await page.locator('.detail .facts').count()).toBe(1);
+    answer({ 'api/dead-letters/l-1': refusal(422, 'unknown-letter', 'No such letter.') });
+    await pass(15_500);
+    await expectSeen(page, '.detail', [
+      '# call:completed',
+      '<Close>',
+      'This dead letter no longer exists. It has been redriven, removed or erased.',
+    ]);
   });
 });
