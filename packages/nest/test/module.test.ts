@@ -142,13 +142,13 @@ describe.each(PLATFORMS)('CallWebhooksModule on %s', (_name, platform) => {
   });
 
   it('finds the handlers of providers and controllers in every module, however they are made', async () => {
+    @Controller('calls')
     class OfController {
       @OnCallEvent('call:started')
       onStarted() {
         saved.push('controller');
       }
     }
-    Controller('calls')(OfController);
     class OfImported {
       @OnCallEvent('call:completed')
       onCompleted() {
@@ -167,8 +167,8 @@ describe.each(PLATFORMS)('CallWebhooksModule on %s', (_name, platform) => {
         saved.push('value');
       }
     }
+    @Module({ providers: [OfImported] })
     class ImportedModule {}
-    Module({ providers: [OfImported] })(ImportedModule);
     const made = [
       { provide: 'factory', useFactory: () => new OfFactory() },
       { provide: 'value', useValue: new OfValue() },
