@@ -113,9 +113,11 @@ describeInChromium('the address of the inspector, and what Back leads to', (chro
     await field.fill('ida');
     await page.clock.runFor(300);
     await page.waitForURL(({ search }) => search === '?q=ida');
+    await page.clock.pauseAt(Date.now() + 60_000);
     await field.fill('ida h');
     await page.goBack();
     await page.waitForURL(({ search }) => search === '');
+    await page.clock.runFor(150); // it is drawn; the search is not due yet
     await page.clock.runFor(1_000);
     expect([new URL(page.url()).search, await field.inputValue()]).toEqual(['', '']);
   });
