@@ -154,7 +154,7 @@ export function notOfReceiver(url: string, result: PostResult): Failure | undefi
 }
 
 const SIGN_IN =
-  /(?:^|[/._-])(?:log-?in|sign-?in|auth|oauth2?|sso|saml|session|account)(?:$|[/._-])/i;
+  /(?:^|[/._-])(?:log[-_]?in|sign[-_]?in|auth|oauth2?|sso|saml|session|account)(?:$|[/._-])/i;
 
 /** A status that receivers of these packages never send. */
 export function foreignStatus(status: number): Failure {
