@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
-import { type DeadLetters, memoryDeadLetters } from '@call-webhooks/core';
+import { memoryDeadLetters } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { causesOf, findLetter } from '../src/store/letters.ts';
+import { causesOf } from '../src/store/letters.ts';
 import { fill, idsOf, setup, closing } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
@@ -35,37 +35,6 @@ describe('dead-letters list and show', () => {
     ).toHaveLength(1);
     const since = ['--since', '1h'];
     expect((await run(['dead-letters', 'list', ...since], { env })).stderr).toContain('no such');
-  });
-
-  test('finds a letter by the first characters of its id among more than a page of a store', async () => {
-    const made = await setup();
-    await fill(made, 1_001);
-    const { letters } = await made.deadLetters.list({
-      since: new Date(Date.UTC(2026, 0, 2, 3, 4, 1)),
-      limit: 1_000,
-    });
-    const { id = '' } = letters.at(-1) ?? {};
-    const shown = await run(['dead-letters', 'show', id.slice(0, 20), '--json'], { env: made.env });
-    expect(shown).toMatchObject({ code: 0 });
-    expect(shown.records()).toMatchObject([{ id }]);
-  });
-
-  test('refuses the beginning of several ids, whichever pages they are on', async () => {
-    const letter = (id: string) => ({ ...deadLetter(), id });
-    const pages = [['a1'], ['b1'], ['b2'], ['a2', 'c1']];
-    const found = {
-      list: ({ cursor = '0' }) =>
-        Promise.resolve({
-          letters: pages[Number(cursor)]!.map(letter),
-          ...(Number(cursor) < 3 && { cursor: String(Number(cursor) + 1) }),
-        }),
-      get: (id: string) => Promise.resolve(pages.flat().includes(id) ? letter(id) : undefined),
-    } as unknown as DeadLetters;
-    expect((await findLetter(found, 'c')).id).toBe('c1');
-    expect((await findLetter(found, 'b1')).id).toBe('b1');
-    for (const id of ['a', 'b'])
-      await expect(findLetter(found, id)).rejects.toThrow(`several dead letters start with ${id}.`);
-    await expect(findLetter(found, 'd')).rejects.toThrow('There is no dead letter d.');
   });
 
   test('causes are those of all letters, up to the first 10,000', async () => {

@@ -297,29 +297,6 @@ test('a list prints what it has read before a page fails', async () => {
   }
 });
 
-test('a recording is not written over a file of its default name, unless --force says so', async () => {
-  const service = await receiver(() => ({
-    ...{ status: 200, body: 'new', headers: { 'content-type': 'audio/mpeg; codecs=mp3' } },
-  }));
-  const env = { CALL_WEBHOOKS_BASE_URL: new URL(service.url).origin, CALL_WEBHOOKS_API_TOKEN: 't' };
-  const id = `call/${process.pid}`;
-  const path = `call_${process.pid}.mp3`;
-  writeFileSync(path, 'old');
-  try {
-    const refused = await run(['recording', id], { env });
-    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
-      ...[3, '', `error: ${path} already exists.\nfix:   Pass --force to replace it.\n`],
-    ]);
-    expect(readFileSync(path, 'utf8')).toBe('old');
-    const forced = await run(['recording', id, '--force'], { env });
-    expect([forced.code, forced.stdout]).toEqual([0, `${path}  3 B\n`]);
-    expect(readFileSync(path, 'utf8')).toBe('new');
-  } finally {
-    rmSync(path, { force: true });
-    await service.close();
-  }
-});
-
 test('the cursor of the next page is printed as a shell takes it', async () => {
   const next = "a b'c;$d";
   const service = await receiver(() => ({
