@@ -288,6 +288,50 @@ describe('a job that was given up', () => {
     expect(String(letters[0]?.error)).toContain('never');
   });
 
+  const interruptions: readonly [what: string, begin: () => void, end: () => void][] = [
+    ['too late in its batch', () => setLate(true), () => setLate(false)],
+    [
+      'while the object with its body does not answer',
+      () => void (isObjectDown = true),
+      () => void (isObjectDown = false),
+    ],
+  ];
+
+  it.each(interruptions)('stays so when it comes again %s', async (_what, begin, end) => {
+    bodies.set('large', delivery('large').body);
+    const message = delivery('large', { body: '', largeBody: 'large' });
+    let [isFull, isQueueFull] = [true, true];
+    const deliver = consumer({
+      maxRuns: 1,
+      deadLetter(letter) {
+        if (isFull) throw new Error('full');
+        deadLetter(letter);
+      },
+      deadQueue: {
+        send() {
+          if (isQueueFull) return Promise.reject(new Error('full'));
+          return Promise.resolve(void events.push('sent'));
+        },
+      },
+    });
+    const again = async (attempts: number) => {
+      begin();
+      await deliver(message, attempts);
+      end();
+    };
+    await deliver(message, 1);
+    await again(2);
+    isFull = false;
+    await deliver(message, 3);
+    await again(4);
+    isQueueFull = false;
+    await deliver(message, 5);
+    // The handler has run once, and deadLetter has it once.
+    const done = events.filter((event) => !event.startsWith('retry'));
+    expect(done).toEqual(['run', 'letter', 'sent', 'ack']);
+    expect(String(letters[0]?.error)).toContain('never');
+  });
+
   it.each([
     ['stays where it is while the message is in deadQueue', true, always, true],
     ['is deleted after deadLetter took it, without deadQueue', false, always, false],
