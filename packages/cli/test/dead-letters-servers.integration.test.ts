@@ -215,7 +215,9 @@ describeWithProgram(
           code: 3,
           stderr: expect.stringContaining('store.migrate()') as unknown,
         });
-        expect(missing.stderr).toContain('Check the database in the URL, and --prefix.');
+        expect(missing.stderr).toContain(
+          'Check the database in the URL, and --prefix, which is the schema for Postgres.',
+        );
         expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('does not use TLS');
         await store.migrate();
         await redrivesOver(server.url, {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { deadLetter } from '@call-webhooks/contract-tests';
 import type { OutcomeCode } from '@call-webhooks/core';
 import { counterName } from '@call-webhooks/core/stores';
 import { startSimulator } from '@call-webhooks/simulator';
@@ -50,6 +51,8 @@ async function service(tenant?: string) {
     const [key, token] = [`${owner}${callId}:${COMPLETED}`, `token of ${callId}`];
     await store.admit({ key, token, webhookId: token, replayUntil: now, leaseMs: MINUTE });
     await store.complete(key, token, mark);
+    if (mark)
+      await made.deadLetters.put(deadLetter({ key, ...(tenant !== undefined && { tenant }) }));
   }
   failing.add(bad);
   const env = {
@@ -113,6 +116,27 @@ describe('what reconcile prints', () => {
         ...{ known: 1, inDeadLetters: 1, failed: 0 },
       },
     ]);
+  });
+
+  test('of a dead letter that was removed: the store knows its event, and redrives nothing', async () => {
+    for (const tenant of [undefined, 'acme']) {
+      const made = await service(tenant);
+      const of = tenant === undefined ? [] : ['--tenant', tenant];
+      const dryRun = [...made.window, ...made.at, '--dry-run', ...of];
+      const [letter] = (await made.deadLetters.list()).letters;
+      await made.deadLetters.remove(letter!.id);
+      const people = await made.reconcile(...dryRun);
+      expect(people.stderr).toContain(
+        '1 known event became a dead letter that does not wait in this store: it was removed or erased, or the receiver keeps its dead letters in another store.\n',
+      );
+      expect(people.stderr).not.toContain('redrive');
+      expect(people.stdout).toContain('4 calls: 2 events missed, 2 known, 0 failed\n');
+      const scripts = await made.reconcile(...dryRun, '--json');
+      expect(scripts.records().at(-1)).toEqual({
+        ...{ type: 'result', dryRun: true, ...RESULT, seen: 4, missed: 2, handled: 0 },
+        ...{ known: 2, inDeadLetters: 0, failed: 0, lettersGone: 1 },
+      });
+    }
   });
 
   test('of each event that it sends, and of those that fail', async () => {

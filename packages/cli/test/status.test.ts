@@ -166,6 +166,19 @@ describe('status', () => {
     expect(calm.stdout).not.toContain('acme');
     const typo = await run(['status', '--tenant', 'glbex'], { env });
     expect(typo.stderr).toContain('no deliveries for tenant glbex, only for acme, globex.');
+    expect(typo).toMatchObject({
+      ...{ code: 3, stdout: 'Unknown: The store has no deliveries for this tenant.\n' },
+      stderr: expect.stringContaining('The status is unknown. The store has no deliveries for'),
+    });
+    const told = await run(['status', '--tenant', 'glbex', '--urgent', '--json'], { env });
+    expect(told.code).toBe(3);
+    expect(told.records()).toEqual([
+      {
+        ...{ at: expect.any(Number), attention: [], undecided: [], events: [], notes: [] },
+        ...{ timeZone: 'UTC', unknown: 'The store has no deliveries for this tenant.' },
+        line: 'Unknown: The store has no deliveries for this tenant.',
+      },
+    ]);
   });
 
   test('calls a payload of your own by what it is, in the table and where it needs attention', async () => {
@@ -209,6 +222,33 @@ describe('status', () => {
     const nowhere = await run(['status', '--store', 'redis://127.0.0.1:1']);
     expect(nowhere).toMatchObject({ code: 3, stdout: '' });
     expect(nowhere.stderr).toContain('Nothing is listening at this address');
+  });
+
+  test('of a receiver that has started, and that nothing has reached so far, is no error', async () => {
+    const { env, store } = await setup({ on });
+    await store.ping?.();
+    const expected = 'No verified delivery has arrived in the last 30 days.\n';
+    expect(await run(['status'], { env })).toMatchObject({ code: 0, stdout: expected, stderr: '' });
+    const awaited = await run(['status', '--expect', 'call:started'], { env });
+    expect(awaited).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('of dead letters that were removed or erased is calm, and has a note', async () => {
+    const fail = () => Promise.reject(handlerError());
+    const made = await setup({ on: { ...on, 'call:completed': fail }, maxAttempts: 1 });
+    await send(made, [...CALM, event('completed', 'c2')]);
+    expect((await run(['status'], made)).code).toBe(1);
+    const [first, second] = (await made.deadLetters.list()).letters;
+    const removed = await run(['dead-letters', 'remove', first!.id, '--yes'], made);
+    expect(removed.code).toBe(0);
+    const one = await run(['status'], made);
+    expect(one).toMatchObject({ code: 1, stdout: expect.stringContaining('1 call:completed') });
+    const erased = await run(['erase', '--call', second!.callId!, '--yes'], made);
+    expect(erased.code).toBe(0);
+    const calm = await run(['status'], { env: made.env, columns: 300 });
+    expect(calm).toMatchObject({ code: 0, stderr: '' });
+    expect(calm.stdout).toMatch(/^All 2 events are arriving\.$/m);
+    expect(calm.stdout).toMatch(/^Note: .*not wait in the dead-letter store/m);
   });
 
   test('is part of doctor: what is urgent is bad', async () => {

@@ -87,6 +87,8 @@ describe('a store that a module exports', () => {
     expect(await check(MODULE, '--prefix', 'other_')).toContain(
       `warn store With --prefix other_, the store of ${MODULE} has no deliveries and no dead letters.`,
     );
+    const empty = await run(['status', '--store', MODULE, '--prefix', 'other_'], made);
+    expect(empty).toMatchObject({ code: 3, stderr: expect.stringContaining('has no deliveries') });
     expect(await check(MODULE, '--prefix', 'call_webhooks_')).not.toContain('--prefix');
     const object = join(dirname(made.file), 'object.mjs');
     writeFileSync(object, `import open from '${MODULE}';\nexport default await open({});\n`);

@@ -1,4 +1,5 @@
-import { withRedactedIds } from '@call-webhooks/core/internal';
+import { eventKey } from '@call-webhooks/core';
+import { tenantKey, withRedactedIds } from '@call-webhooks/core/internal';
 import { reconcile, type ReconciledEvent, SETTLE_FOR_MS } from '@call-webhooks/recovery';
 import {
   explainMissed,
@@ -61,23 +62,28 @@ export async function runReconcile(
   signal: AbortSignal,
   settings: ConsoleSettings & { reconcile: ConsoleReconcile },
 ): Promise<void> {
-  const { dryRun } = task;
+  const { dryRun, tenant } = task;
   const { receiver, clock } = settings;
   const missed: MissedAt[] = [];
+  const listed = new Map<ReconcileTask['events'][number], MissedAt>();
   let [toRun, others] = [0, 0];
   const onEvent = ({ callId, event, at, outcome, state, missed: isMissed }: ReconciledEvent) => {
-    if (isMissed) missed.push({ at: at.getTime(), eventName: event.eventName });
+    const key = tenantKey(tenant, eventKey(event) ?? '');
+    const one: MissedAt = { at: at.getTime(), eventName: event.eventName, key };
+    if (isMissed) missed.push(one);
     const isToRun = isMissed || state === 'failed';
     if (isToRun) toRun += 1;
     else others += 1;
     if (isToRun ? toRun > MAX_TO_RUN : others > MAX_OTHERS) return;
-    task.events.push({
+    const shown: ReconcileTask['events'][number] = {
       ...withRedactedIds({ callId, eventName: event.eventName }),
       at: at.getTime(),
       missed: isMissed,
       ...(state && { state }),
       ...(outcome && { outcome }),
-    });
+    };
+    task.events.push(shown);
+    if (isMissed) listed.set(shown, one);
   };
   task.counts = await reconcile({
     ...settings.reconcile,
@@ -94,18 +100,17 @@ export async function runReconcile(
   });
   const { log } = receiver.store;
   if (dryRun && log && missed.length > 0) {
-    const { tenant } = task;
-    const reasonOf = await explainMissed(log, missed, { tenant, now: clock.now() });
+    const reasonOf = await explainMissed(log, missed, {
+      ...{ tenant, now: clock.now() },
+      store: receiver.store,
+    });
     missed.sort((one, other) => one.at - other.at);
     const at = (time: number) => `<${String(time)}>`;
     task.reasons = [...new Set(missed.map(reasonOf))].map((reason) => ({
       ...reason,
       text: missReasonText(reason, { tenant, at }),
     }));
-    for (const event of task.events) {
-      if (!event.missed) continue;
-      event.reason = reasonOf(event).kind;
-    }
+    for (const [event, one] of listed) event.reason = reasonOf(one).kind;
   }
 }
 

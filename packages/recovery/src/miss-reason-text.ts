@@ -19,6 +19,8 @@ export function missReasonText(
   const codes = outcomes.length > 0 ? ` (${outcomes.map(code).join(', ')})` : '';
   switch (kind) {
     case 'unknown':
+      if (outcomes.length > 0)
+        return `Deliveries of these events arrived and were verified${codes}, so nothing was lost on the way. The store no longer knows the events: it forgets them after its \`rememberFor\`, and when they are erased.`;
       return 'The reason is unknown. The outcome log does not go back that far, or it does not count this tenant or event separately.';
     case 'rejected':
       return `Deliveries arrived at that time, but none of the configured secrets could verify them${codes}. The secret of an action may be missing.`;

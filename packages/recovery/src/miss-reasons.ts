@@ -1,4 +1,4 @@
-import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
+import type { OutcomeCode, Store } from '@call-webhooks/core';
 import {
   COUNTER_SERIES,
   counterName,
@@ -8,6 +8,7 @@ import {
   type SeenProcess,
 } from '@call-webhooks/core/stores';
 import { ask, readRows } from './read-rows.ts';
+import { isFailure, SETTLING, unsettledOf } from './settled-failures.ts';
 
 /** A stretch of time in which events were missed, and why, as far as the outcome log tells. */
 export interface MissReason {
@@ -15,14 +16,15 @@ export interface MissReason {
    * `silence`: no delivery reached any process. `event-silence`: other events arrived, and none of this name and
    * tenant. `rejected`: deliveries arrived that no secret verified. `failed`: deliveries failed before the store knew
    * their events. `single`: others of the same name and tenant arrived at that time. `unknown`: the log does not go
-   * back that far, or does not count this tenant or event separately.
+   * back that far, or does not count this tenant or event separately; or, with `outcomes`, the event itself arrived
+   * and was verified, and the store has forgotten it.
    */
   kind: 'silence' | 'event-silence' | 'rejected' | 'failed' | 'single' | 'unknown';
   /** Of `event-silence` and `single`. */
   eventName?: string;
   /** How many events were missed. */
   missed: number;
-  /** The outcomes of the deliveries of `rejected` and `failed`. */
+  /** The outcomes of the deliveries of `rejected` and `failed`, and of the event itself that the store has forgotten. */
   outcomes: OutcomeCode[];
   /**
    * When the last delivery before it and the first one after it arrived, in milliseconds since the epoch; `null` if
@@ -35,7 +37,7 @@ export interface MissReason {
   /**
    * How many deliveries failed in the half hour before a silence, or, before the silence of one event, since it was
    * acknowledged last. Those of events that were handled or became dead letters later are left out: the service pauses
-   * a rule after retries.
+   * a rule after retries. A failure of which the log has no row counts as those of its minute do that have one.
    */
   failedBefore: number;
   /** Of a silence: whether one process was running the whole time. `null` if that is unknown. */
@@ -45,8 +47,10 @@ export interface MissReason {
 const MINUTE = 60_000;
 const { periodMs: TEN_MINUTES, keptMs: ARRIVALS_KEPT } = COUNTER_SERIES.arrivals;
 const { keptMs: MINUTES_KEPT } = COUNTER_SERIES.minutes;
-/** More rows say nothing new: a failure that they leave out counts as one that was not settled. */
+/** More rows say nothing new. */
 const MAX_ROWS = 20_000;
+/** A share of a number may be a little more than the whole number that it stands for. */
+const ROUNDING = 1e-9;
 /** Failures so long before a silence may have paused the rule: the service retries every 5 minutes. */
 const BEFORE = 30;
 /** The webhook of an event comes within so many minutes. */
@@ -73,10 +77,10 @@ interface Logged {
   readonly arrivals: Counters;
   readonly processes: readonly SeenProcess[];
   /**
-   * Failures whose events were acknowledged later, so that no rule was paused for them: by minute, and by
-   * minute and event name.
+   * Which share of the failures is of events that were not acknowledged later, so that a rule may have been paused for
+   * them: by minute, and by minute and event name. Of the others, no row is kept.
    */
-  readonly settled: ReadonlyMap<string, number>;
+  readonly unsettled: ReadonlyMap<string, number>;
   /** The oldest first. */
   readonly rows: readonly OutcomeRow[];
   readonly marks: Readonly<Record<string, number>>;
@@ -88,18 +92,25 @@ interface Logged {
 export interface MissedAt {
   readonly at: number;
   readonly eventName: string;
+  /** As the store knows it. */
+  readonly key?: string | undefined;
 }
 
 /**
  * Reads the outcome log, and tells why events were missed.
  * @param tenant whose calls they are; absent without tenants
  * @param now milliseconds since the epoch
+ * @param store knows of events whose later rows the log has left out
  * @returns the reason of each of them; the events of one stretch of time share one object
  */
 export async function explainMissed(
   log: OutcomeLog,
   missed: readonly MissedAt[],
-  { tenant, now }: { tenant?: string | undefined; now: number },
+  {
+    tenant,
+    now,
+    store = {},
+  }: { tenant?: string | undefined; now: number; store?: Pick<Store, 'peek'> | undefined },
 ): Promise<(missed: MissedAt) => MissReason> {
   // The clock of another process may be ahead.
   const [minute, period] = [Math.floor(now / MINUTE) + 1, Math.floor(now / TEN_MINUTES) + 1];
@@ -110,42 +121,17 @@ export async function explainMissed(
     readRows(log, { since: now - MINUTES_KEPT }, MAX_ROWS),
     ask('marks of the log', () => log.marks()),
   ]);
-  const settled = settledOf(rows);
+  const unsettled = await unsettledOf(rows, store);
   return missReasons(missed, tenant, {
     minutes,
     arrivals,
     processes,
-    settled,
+    unsettled,
     rows,
     marks,
     found: new Map(),
   });
 }
-
-/** What ends the retries of an event. */
-const SETTLING: ReadonlySet<OutcomeCode> = new Set([
-  ...(['handled', 'duplicate', 'queued', 'dead-lettered', 'in-dead-letters'] as const),
-]);
-
-/** @param rows the oldest first */
-function settledOf(rows: readonly OutcomeRow[]): ReadonlyMap<string, number> {
-  const acknowledged = new Set<string>();
-  const settled = new Map<string, number>();
-  for (const { source, late, key, outcome, at, eventName = '' } of [...rows].reverse()) {
-    if (source !== 'webhook' || late || key === undefined) continue;
-    const minute = String(Math.floor(at / MINUTE));
-    if (SETTLING.has(outcome)) acknowledged.add(key);
-    else if (isFailure(outcome) && acknowledged.has(key))
-      for (const of of [minute, `${minute} ${eventName}`])
-        settled.set(of, (settled.get(of) ?? 0) + 1);
-  }
-  return settled;
-}
-
-/** Of a genuine delivery: with most 4xx, it is unknown who sent it. Another process may know other outcomes. */
-const isFailure = (code: OutcomeCode): boolean =>
-  code === 'invalid-payload' ||
-  ((OUTCOMES as Partial<typeof OUTCOMES>)[code]?.status ?? 500) >= 500;
 
 /**
  * Why events were missed, as far as the log tells: for each stretch of time, what came by webhook when they
@@ -165,20 +151,24 @@ function missReasons(
   const began = Math.min(...logged.processes.map(({ startedAt }) => startedAt));
   const stretches = new Map<string, MissReason>();
   const reasons = new Map<string, MissReason>();
-  const idOf = ({ at, eventName }: MissedAt) => `${String(at)} ${eventName}`;
+  const idOf = ({ at, eventName, key = '' }: MissedAt) => `${String(at)} ${eventName} ${key}`;
+  const outcomesOf = verifiedOutcomes(logged.rows);
   for (const one of [...missed].sort((a, b) => a.at - b.at)) {
     const minute = Math.floor(one.at / MINUTE);
     const from = busy.findLast((before) => before < minute) ?? null;
     const until = busy.find((after) => after >= minute) ?? null;
     const isSilent = until === null || until > minute + SOON;
     const own = isSilent ? silenceOfEvent(one, tenant, logged) : undefined;
-    const reason = isSilent
-      ? (own ?? silence(from, until, logged))
-      : (during(one, tenant, logged) ?? amongOthers(ofEvent(one, tenant, logged), busy, logged));
+    const arrived = outcomesOf.get(one.key ?? '');
+    const reason = arrived
+      ? reasonOf({ kind: 'unknown', outcomes: [...arrived] })
+      : isSilent
+        ? (own ?? silence(from, until, logged))
+        : (during(one, tenant, logged) ?? amongOthers(ofEvent(one, tenant, logged), busy, logged));
     if (from === null && !(one.at >= began)) Object.assign(reason, { kind: 'unknown' });
     const isStretch = reason.kind === 'silence' || reason.kind === 'event-silence';
     const place = isStretch ? [reason.from, reason.until] : [];
-    const key = [reason.kind, reason.eventName, ...place].join();
+    const key = [reason.kind, reason.eventName, arrived !== undefined, ...place].join();
     const known = stretches.get(key) ?? reason;
     known.missed += 1;
     known.outcomes = [...new Set([...known.outcomes, ...reason.outcomes])];
@@ -187,6 +177,17 @@ function missReasons(
     reasons.set(idOf(one), known);
   }
   return (one) => reasons.get(idOf(one)) ?? reasonOf({ kind: 'unknown' });
+}
+
+/** What became of the events that arrived and were verified, by their keys. */
+function verifiedOutcomes(
+  rows: readonly OutcomeRow[],
+): ReadonlyMap<string, ReadonlySet<OutcomeCode>> {
+  const found = new Map<string, Set<OutcomeCode>>();
+  for (const { source, webhookId, key, outcome } of rows)
+    if (source === 'webhook' && webhookId !== undefined && key !== undefined)
+      found.set(key, (found.get(key) ?? new Set()).add(outcome));
+  return found;
 }
 
 const reasonOf = (known: Partial<MissReason> & Pick<MissReason, 'kind'>): MissReason => ({
@@ -212,11 +213,11 @@ function silence(from: number | null, until: number | null, logged: Logged): Mis
 const ranAll = (begin: number, end: number, processes: readonly SeenProcess[]): boolean =>
   processes.some(({ startedAt, seenAt }) => startedAt <= begin + MINUTE && seenAt >= end);
 
-/** Failures of these minutes, without those that were settled. @param eventName all by default */
+/** Failures of these minutes whose events were not acknowledged later. @param eventName all by default */
 function failuresOf(
   [first, last]: readonly [number, number],
   eventName: string | undefined,
-  { minutes, settled }: Logged,
+  { minutes, unsettled }: Logged,
 ): number {
   let failed = 0;
   for (const [minute, counts] of minutes) {
@@ -229,7 +230,7 @@ function failuresOf(
         if (isFailure(outcome as OutcomeCode)) ofMinute += count;
     }
     const key = eventName === undefined ? String(minute) : `${String(minute)} ${eventName}`;
-    failed += Math.max(0, ofMinute - (settled.get(key) ?? 0));
+    failed += Math.ceil(ofMinute * (unsettled.get(key) ?? 1) - ROUNDING);
   }
   return failed;
 }

@@ -1,5 +1,5 @@
-import { WebhookError } from '@call-webhooks/core';
-import { newWebhookId, withRedactedIds } from '@call-webhooks/core/internal';
+import { eventKey, WebhookError } from '@call-webhooks/core';
+import { newWebhookId, tenantKey, withRedactedIds } from '@call-webhooks/core/internal';
 import {
   reconcile,
   type ReconciledEvent,
@@ -36,6 +36,7 @@ import {
   withStore,
   withStoreOptions,
 } from '../store/open-store.ts';
+import { countGone } from '../store/letters.ts';
 import { plainText } from '../store/status.ts';
 import { checkTenant, type TenantWords } from '../store/tenants.ts';
 import type { Output } from '../terminal/output.ts';
@@ -169,11 +170,14 @@ async function run(app: App, options: Options): Promise<number> {
       bar.update(result.seen, undefined);
     },
   };
-  const end = async (result: ReconcileResult | undefined, reasons: readonly MissReason[] = []) => {
+  const end = async (
+    result: ReconcileResult | undefined,
+    { reasons = [], lettersGone = 0 }: Partial<LookedUp> = {},
+  ) => {
     await printing;
     bar.clear();
     for (const reason of reasons) await printReason(output, reason, options.tenant);
-    if (result) await printResult(output, result, dryRun);
+    if (result) await printResult(output, result, { dryRun, lettersGone });
   };
   try {
     const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
@@ -182,8 +186,8 @@ async function run(app: App, options: Options): Promise<number> {
       : await lookUp(app, options, request, (doubt) => {
           output.warn(doubt);
         });
-    const { reasons, ...result } = found;
-    await end(result, reasons);
+    const { reasons, lettersGone, ...result } = found;
+    await end(result, { reasons, lettersGone });
     if (target) await keepCovered(app, options, window, result);
     if (result.seen === 0) {
       output.message(`No call began from ${dateTime(window.since)} to ${dateTime(window.until)}.`);
@@ -213,8 +217,10 @@ interface LookUpOptions extends StoreOptions, Pick<WindowOptions, 'rememberFor'>
 
 /** What a dry run found, and why. */
 interface LookedUp extends ReconcileResult {
+  /** How many events that the store knows as dead letters have none there any more; they are `known`. */
+  readonly lettersGone?: number | undefined;
   /** Absent if nothing was missed, or the store has no log. */
-  readonly reasons?: readonly MissReason[];
+  readonly reasons?: readonly MissReason[] | undefined;
 }
 
 /**
@@ -241,12 +247,15 @@ export const lookUp = (
       };
       const store = { ...opened.store, rememberFor };
       const missed: MissedAt[] = [];
+      const deadLettered: string[] = [];
       const onEvent = (event: ReconciledEvent) => {
         const { eventName } = event.event;
-        if (event.missed) missed.push({ at: event.at.getTime(), eventName });
+        const key = tenantKey(tenant, eventKey(event.event) ?? '');
+        if (event.state === 'dead-lettered') deadLettered.push(key);
+        if (event.missed) missed.push({ at: event.at.getTime(), eventName, key });
         return request.onEvent?.(event);
       };
-      const result = await reconcile({
+      const found = await reconcile({
         ...request,
         onEvent,
         tenant,
@@ -254,10 +263,21 @@ export const lookUp = (
         store,
         dryRun: true,
       });
+      const lettersGone = await countGone(opened.deadLetters, deadLettered);
+      // The store knows these events, and nothing runs them any more.
+      const result = {
+        ...found,
+        inDeadLetters: found.inDeadLetters - lettersGone,
+        known: found.known + lettersGone,
+        lettersGone,
+      };
       if (doubt === undefined && knowsNothing(result)) onDoubt(NOTHING_KNOWN);
       const { log } = opened.store;
       if (!log || missed.length === 0) return result;
-      const reasonOf = await explainMissed(log, missed, { tenant, now: Date.now() });
+      const reasonOf = await explainMissed(log, missed, {
+        ...{ tenant, now: Date.now() },
+        store: opened.store,
+      });
       missed.sort((one, other) => one.at - other.at);
       return { ...result, reasons: [...new Set(missed.map(reasonOf))] };
     },
@@ -297,10 +317,11 @@ async function printReason(
 async function printResult(
   output: Output,
   { stoppedEarly: _never, ...result }: ReconcileResult,
-  dryRun: boolean,
+  { dryRun, lettersGone }: { dryRun: boolean; lettersGone: number },
 ): Promise<void> {
   const { seen, missed, handled, known, inDeadLetters, failed, ignored, skipped } = result;
-  await output.print({ type: 'result', dryRun, ...result }, ({ bold }) => {
+  const gone = lettersGone > 0 && { lettersGone };
+  await output.print({ type: 'result', dryRun, ...result, ...gone }, ({ bold }) => {
     const ran = dryRun ? '' : `${String(handled)} handled, `;
     const dead = inDeadLetters > 0 ? `, ${String(inDeadLetters)} in the dead letters` : '';
     const unhandled = ignored > 0 ? `, ${String(ignored)} without a handler` : '';
@@ -309,7 +330,11 @@ async function printResult(
   });
   if (inDeadLetters > 0)
     output.message('To run the events in the dead letters: npx call-webhooks dead-letters redrive');
+  if (lettersGone > 0) output.message(goneText(lettersGone));
 }
+
+const goneText = (count: number) =>
+  `${counted(count, 'known event')} became ${count === 1 ? 'a dead letter that does' : 'dead letters that do'} not wait in this store: ${count === 1 ? 'it was' : 'they were'} removed or erased, or the receiver keeps its dead letters in another store.`;
 
 /** With times, since a duration would begin later. */
 function tellHowToGoOn(output: Output, { since, until }: Window): void {

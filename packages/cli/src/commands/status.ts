@@ -36,7 +36,8 @@ it. The command reads what all receivers and workers have written to their
 store. It changes nothing, and sends no requests to the service.
 
 Exit code 0 if nothing needs attention, 1 if something does, and 3 if the status
-is unknown, for example because the store does not respond. Times are in UTC.
+is unknown, for example because the store does not respond, or because no
+receiver, or no delivery of the tenant, has left a trace in it. Times are in UTC.
 ${examples(
   ['status --store sqlite:calls.db', 'Show what needs attention now'],
   [
@@ -74,16 +75,16 @@ async function run(app: App, options: Options): Promise<number> {
   );
   if (doubt !== undefined) output.warn(doubt);
   await output.print(found, (colors) => linesOf(found, colors, output.columns));
-  const counting = found.attention.filter(({ urgent }) => urgent || options.urgent !== true);
-  if (counting.length > 0) return EXIT.attention;
-  if (found.unknown !== undefined)
+  const isUrgent = found.attention.some(({ urgent }) => urgent);
+  if (found.unknown !== undefined && !isUrgent)
     throw environmentError(
       `The status is unknown. ${plainText(found.unknown)}`,
       hasLog
         ? 'To see what is wrong with the store: npx call-webhooks doctor'
         : 'Add a log to the store, as docs/write-a-store.md says under "An outcome log", or use a store that has one.',
     );
-  return EXIT.done;
+  const isCounting = options.urgent ? isUrgent : found.attention.length > 0;
+  return isCounting ? EXIT.attention : EXIT.done;
 }
 
 const INDENT = 2;

@@ -14,6 +14,8 @@ export interface OpenedStore {
   readonly queues?: () => Promise<readonly FoundQueue[]>;
   /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
   readonly doubt?: () => Promise<string | undefined>;
+  /** Why a store without a trace of a receiver may be the wrong one, where `doubt` and the tables do not tell. */
+  readonly emptiness?: string;
   /** Asks the server about itself. Changes nothing. */
   readonly inspect: () => Promise<StoreReport>;
 }

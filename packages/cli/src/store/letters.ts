@@ -1,5 +1,9 @@
 import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
-import type { DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+import {
+  type DeadLetterFilter,
+  deadLetterId,
+  type ListedDeadLetter,
+} from '@call-webhooks/core/stores';
 import {
   causeId,
   causeOf,
@@ -156,6 +160,17 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
       'Give more characters of the id.',
     );
   return letter;
+}
+
+/** How many of these events have no dead letter in the store, although they became dead letters. */
+export async function countGone(
+  deadLetters: DeadLetters,
+  keys: readonly string[],
+): Promise<number> {
+  let gone = 0;
+  for (const key of keys)
+    if (!(await deadLetters.get(await deadLetterId({ key, webhookId: '' })))) gone += 1;
+  return gone;
 }
 
 /** The body with its personal data hidden. */

@@ -56,6 +56,7 @@ export const openModule: Engine = async ({ url, prefix, readOnly }) => {
       await Promise.all([store.peek?.(['a check']), deadLetters.list({ limit: 1 })]);
       return { server: url, problems: await doubts() };
     },
+    emptiness: `The store of ${url} has no deliveries and no dead letters. Check that it is the store of the receiver, and --prefix.`,
     close: async () => close?.(),
   };
 };

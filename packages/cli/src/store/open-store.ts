@@ -83,6 +83,13 @@ const isOfStore = (error: unknown): boolean =>
 const CERTIFICATE =
   "Set NODE_EXTRA_CA_CERTS to a file with the server's certificate or that of its authority. For Postgres, sslrootcert=FILE in the URL does the same.";
 
+/** The database, or the prefix, has no tables of a receiver. */
+const WITHOUT_TABLES = /42P01|3F000|ER_NO_SUCH_TABLE|ER_SP_DOES_NOT_EXIST|store\.migrate\(\)/;
+
+/** Whether the tables of a receiver are missing, as far as the error of a store tells. */
+export const isWithoutTables = (error: unknown): boolean =>
+  error instanceof Error && WITHOUT_TABLES.test(toldOf(error));
+
 /** What is wrong, by what the message or the code of the client has in common. */
 const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   [
@@ -111,8 +118,8 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     'Check the host and the port in the URL, and the firewall. For a Redis server without TLS, the URL starts with redis://.',
   ],
   [
-    /42P01|3F000|ER_NO_SUCH_TABLE|store\.migrate\(\)/,
-    'Check the database in the URL, and --prefix. A receiver creates its tables with store.migrate().',
+    WITHOUT_TABLES,
+    'Check the database in the URL, and --prefix, which is the schema for Postgres. A receiver creates its tables with store.migrate().',
   ],
   [
     /no such table|no such column/,
@@ -132,14 +139,18 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
 
 /** The client's own error, with its fix. */
 function storeError(error: unknown): CliError {
-  const { message, code } =
-    error instanceof Error ? messageAndCode(error) : { message: String(error) };
-  const told = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  const told = error instanceof Error ? toldOf(error) : String(error);
   const fix = FIXES.find(([pattern]) => pattern.test(told))?.[1];
   return environmentError(
     `The store failed: ${told}`,
     fix ?? "Check the store's URL, and that its server is running.",
   );
+}
+
+/** The message, with the code of the client. */
+function toldOf(error: Error): string {
+  const { message, code } = messageAndCode(error);
+  return code === undefined || message.includes(code) ? message : `${message} (${code})`;
 }
 
 /** Where several addresses were tried, the error has no message of its own. */

@@ -2,7 +2,8 @@ import { status, type Status, statusLine } from '@call-webhooks/recovery';
 import { statusOfTenant } from '@call-webhooks/recovery/internal';
 import { CliError } from '../errors.ts';
 import type { OpenedStore } from './engine.ts';
-import type { StoreOptions } from './open-store.ts';
+import { isWithoutTables, type StoreOptions } from './open-store.ts';
+import { checkTenant } from './tenants.ts';
 
 /** Whose status is wanted, and of which events. */
 export interface StatusQuery {
@@ -21,9 +22,10 @@ export interface ToldStatus extends Status {
  * @throws CliError 2 for events that are no names, or for a report of a module that is wrong
  */
 export async function statusOf(
-  { store, deadLetters, inspect }: OpenedStore,
+  opened: OpenedStore,
   { tenant, expect }: StatusQuery,
 ): Promise<ToldStatus> {
+  const { store, deadLetters, inspect } = opened;
   // The `ping()` of a store writes, and this one may be opened for reading alone.
   let mistake: CliError | undefined;
   const ping = async () => {
@@ -34,17 +36,40 @@ export async function statusOf(
     const bad = problems.find(({ result }) => result === 'bad');
     if (bad) throw new Error(bad.text);
   };
-  // Without letters here, those of the receiver may be elsewhere: then the log tells of them.
-  const letters = await deadLetters.count().catch(() => 0);
   const whole = await status({
     store: { ...store, ping },
-    deadLetters: letters > 0 ? deadLetters : undefined,
+    deadLetters,
     ...{ expect, timeZone: 'UTC' },
   });
   // A module of the user that is wrong says nothing about its server.
   if (mistake) throw mistake;
+  // Without its tables, this is not the store of a receiver: no server has failed.
+  if (whole.unknown !== undefined && whole.attention.every(({ urgent }) => !urgent))
+    await store.log?.marks().catch((error: unknown) => {
+      if (isWithoutTables(error)) throw error;
+    });
   const own = statusOfTenant(whole, tenant);
-  return { ...own, line: statusLine(own) };
+  const unknown = own.unknown ?? (await noTrace(opened, own, tenant));
+  const found = { ...own, ...(unknown !== undefined && { unknown }) };
+  return { ...found, line: statusLine(found) };
+}
+
+/** Why nothing can be said of a store, or of a tenant, that the log has never heard of. */
+async function noTrace(
+  opened: OpenedStore,
+  { attention, undecided, events }: Status,
+  tenant: string | undefined,
+): Promise<string | undefined> {
+  const isSeen = (one: { tenant?: string | undefined }) => one.tenant === tenant;
+  if (events.some((event) => isSeen(event) && event.arrivedAt !== undefined)) return undefined;
+  if ([...attention, ...undecided].some(isSeen)) return undefined;
+  if (tenant !== undefined)
+    return (await checkTenant(opened, tenant)) && 'The store has no deliveries for this tenant.';
+  const { store, deadLetters, doubt, emptiness } = opened;
+  const [processes, waiting] = await Promise.all([store.log?.processes(), deadLetters.count()]);
+  if ((processes ?? []).length > 0 || waiting > 0 || events.some(({ arrivedAt }) => arrivedAt))
+    return undefined;
+  return emptiness ?? (await doubt?.());
 }
 
 /** The texts of a status, without the signs of Markdown. */

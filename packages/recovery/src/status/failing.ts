@@ -1,5 +1,11 @@
 import { counterParts, type OutcomeRow } from '@call-webhooks/core/stores';
-import { eventId, groupedBy, type Evidence, type SeenEvent } from './evidence.ts';
+import {
+  eventId,
+  groupedBy,
+  type Evidence,
+  type SeenEvent,
+  type WaitingLetters,
+} from './evidence.ts';
 import {
   isRecent,
   mostCommonError,
@@ -64,7 +70,7 @@ function deadLettered(
   { minutes, deadLettered: rows, states, letters }: Evidence,
   failing: readonly Finding[],
 ): readonly Finding[] {
-  // Of those that wait, the log says nothing new.
+  // Of those that wait, the log says nothing new. Those that do not were removed or erased.
   const givenUpBy = GIVEN_UP_BY.filter((source) => source !== letters?.source);
   const counted = new Map<string, { since: number; count: number }>();
   for (const [at, counters] of minutes) {
@@ -100,13 +106,38 @@ function deadLettered(
   const waiting = letters?.waiting ?? [];
   const isWaiting = (one: Pick<SeenEvent, 'tenant' | 'eventName'>) =>
     waiting.some((other) => eventId(other) === eventId(one));
+  // Letters of which neither the event nor the tenant is known may be any of them.
+  const areKnown = waiting.every(({ tenant, eventName }) => tenant !== '' || eventName !== '');
+  const gone = letters?.source === 'webhook' && areKnown ? lettersGone(rows, states) : [];
   return [
-    ...waiting.map((one) => ({ ...one, isWaiting: true })),
-    ...logged.filter((one) => !isWaiting(one)).map((one) => ({ ...one, isWaiting: false })),
+    ...waiting.map((one) => ({ ...one, place: 'waiting' as const })),
+    ...[
+      ...logged.map((one) => ({ ...one, place: 'log' as const })),
+      ...gone.map((one) => ({ ...one, place: 'gone' as const })),
+    ].filter((one) => !isWaiting(one)),
   ]
     .filter(({ count }) => count > 0)
     .filter((one) => !failing.some((other) => eventId(other) === eventId(one)))
     .map((one) => ({ what: 'dead-letters', kind: 'failing', urgent: false, ...one }));
+}
+
+/** Events of which the store knows that nothing has handled them since they became dead letters. */
+function lettersGone(
+  rows: readonly OutcomeRow[],
+  states: Evidence['states'],
+): readonly WaitingLetters[] {
+  const open = rows.filter(
+    ({ source, key = '' }) => source === 'webhook' && states.get(key) === 'dead-lettered',
+  );
+  const groups = groupedBy(open, ({ tenant = '', eventName = '' }) =>
+    eventId({ tenant, eventName }),
+  );
+  return [...groups.values()].map((own) => {
+    const [{ tenant = '', eventName = '' }] = own as [OutcomeRow];
+    const count = new Set(own.map(({ key }) => key)).size;
+    const since = Math.min(...own.map(({ at }) => at));
+    return { tenant, eventName, count, since, most: mostCommonError(own) };
+  });
 }
 
 /** Events that failed and were not sent again, while others of their name arrive. */

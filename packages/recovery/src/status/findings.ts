@@ -27,8 +27,11 @@ type Facts =
   | {
       readonly what: 'dead-letters';
       readonly most: CommonError | undefined;
-      /** Whether they were found where they wait, and not in the log alone. */
-      readonly isWaiting: boolean;
+      /**
+       * Whether they were found where they wait, or only the log tells of them; or they do not wait any more, although
+       * nothing has handled them.
+       */
+      readonly place: 'waiting' | 'log' | 'gone';
     }
   | {
       readonly what: 'given-up';

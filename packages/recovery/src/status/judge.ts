@@ -81,9 +81,14 @@ export function judge(evidence: Evidence, timeZone?: string): Status {
   };
 }
 
-/** Rejections that have ended, and after which nothing is missing: nobody has to do anything. */
+/**
+ * Rejections that have ended, and after which nothing is missing, and dead letters that somebody has removed: nobody has
+ * to do anything.
+ */
 const isOver = (finding: Finding): boolean =>
-  finding.what === 'rejected-ended' && finding.again === 0 && finding.missing.length === 0;
+  finding.what === 'dead-letters'
+    ? finding.place === 'gone'
+    : finding.what === 'rejected-ended' && finding.again === 0 && finding.missing.length === 0;
 
 /** What the states of events follow from. */
 interface Judged {

@@ -74,14 +74,20 @@ const WORDS: {
         : `${most ? 'Fix the cause of the error' : 'Read the error in the log line, fix the cause'}, and redrive the dead letters.`,
     };
   },
-  'dead-letters': ({ eventName, count, since, most, isWaiting }, at) => {
+  'dead-letters': ({ eventName, count, since, most, place }, at) => {
     const what = eventName === '' ? events(count) : events(count, eventName);
     const [has, it] = count === 1 ? ['has', 'it'] : ['have', 'them'];
-    const state = isWaiting
-      ? count === 1
-        ? `${what} has been a dead letter since ${at(since)}.`
-        : `${what} are dead letters, the oldest one since ${at(since)}.`
-      : `${what} ${has} become ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}, and no redrive has handled ${it} so far.`;
+    if (place === 'gone')
+      return {
+        text: `${what} ${has} become ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}. Nothing has handled ${it} since, and ${count === 1 ? 'it does' : 'they do'} not wait in the dead-letter store: ${count === 1 ? 'it was' : 'they were'} removed or erased, or the receiver keeps its dead letters in another store. Dead letters cannot pause the rule.`,
+        fix: '',
+      };
+    const state =
+      place === 'waiting'
+        ? count === 1
+          ? `${what} has been a dead letter since ${at(since)}.`
+          : `${what} are dead letters, the oldest one since ${at(since)}.`
+        : `${what} ${has} become ${count === 1 ? 'a dead letter' : 'dead letters'} since ${at(since)}, and no redrive has handled ${it} so far.`;
     return {
       text: `${state}${mostly(most)} Dead letters cannot pause the rule.`,
       fix: 'Look at the dead letters, fix the cause, and redrive them.',

@@ -1,4 +1,9 @@
-import { counterName, type LogProcess, type OutcomeRow } from '@call-webhooks/core/stores';
+import {
+  counterName,
+  type EventState,
+  type LogProcess,
+  type OutcomeRow,
+} from '@call-webhooks/core/stores';
 import { explainMissed, missReasonText, type MissReason } from '../../src/internal.ts';
 import { DAY, MINUTE, STARTED } from '../status/service-model.ts';
 import { NOW, rowAt, storeWith, type Written } from '../status/written-log.ts';
@@ -16,12 +21,14 @@ export const handled = (minutes: number, more: Partial<OutcomeRow> = {}) =>
 export interface World extends Written {
   readonly tenant?: string;
   readonly processes?: readonly Partial<LogProcess>[];
+  /** What the store knows of events, by their keys. */
+  readonly states?: Readonly<Record<string, EventState>>;
 }
 
 /** Why events were missed: one line for each stretch, as an object and in words. */
 export async function explained(
-  { tenant, processes, ...batch }: World,
-  missed: readonly (readonly [minutes: number, eventName: string])[],
+  { tenant, processes, states, ...batch }: World,
+  missed: readonly (readonly [minutes: number, eventName: string, key?: string])[],
 ) {
   const { log } = await storeWith(batch, NOW);
   const of = { host: 'h', pid: 1, at: NOW, inFlight: 0, startedAt: NOW - DAY };
@@ -30,8 +37,11 @@ export async function explained(
     return { ...process, seenAt: process.at };
   });
   const own = { ...log!, processes: async () => seen };
-  const asked = missed.map(([minutes, eventName]) => ({ at: ago(minutes), eventName }));
-  const reasonOf = await explainMissed(own, asked, { tenant, now: NOW });
+  const asked = missed.map(([minutes, eventName, key]) => ({ at: ago(minutes), eventName, key }));
+  const reasonOf = await explainMissed(own, asked, {
+    ...{ tenant, now: NOW },
+    store: states && { peek: async (keys) => keys.map((key) => states[key]) },
+  });
   const reasons = [...new Set(asked.map(reasonOf))];
   return reasons.map((reason) => ({ ...reason, text: missReasonText(reason, { tenant, at }) }));
 }

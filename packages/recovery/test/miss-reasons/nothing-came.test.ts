@@ -118,8 +118,8 @@ describe('a time in which nothing came', () => {
     ];
     expect(await explained({ counts, failures, rows }, [[50, COMPLETED]])).toEqual([
       reason({
-        ...{ kind: 'silence', ...silent, wasRunning: true, failedBefore: 9 },
-        text: `${between} ${RAN.replace(' Check', ` In the half hour before, 9 deliveries failed and were not acknowledged later. ${PAUSES} Check`)}`,
+        ...{ kind: 'silence', ...silent, wasRunning: true, failedBefore: 8 },
+        text: `${between} ${RAN.replace(' Check', ` In the half hour before, 8 deliveries failed and were not acknowledged later. ${PAUSES} Check`)}`,
       }),
     ]);
   });
@@ -130,7 +130,7 @@ describe('a time in which nothing came', () => {
       const counts = {
         minutes: minutesAgo({ ...handledAt(60), 70: { [outcome('handler-failed')]: 2 } }),
       };
-      const failures = [rowAt(70, { key: 'k', eventName: STARTED })];
+      const failures = ['k', 'open'].map((key) => rowAt(70, { key, eventName: STARTED }));
       const rows = [rowAt(65, { key: 'k', eventName: STARTED, outcome: later })];
       const [found] = await explained({ counts, failures, rows }, [[50, COMPLETED]]);
       expect(found).toEqual(
@@ -141,6 +141,82 @@ describe('a time in which nothing came', () => {
       );
     },
   );
+
+  it.each([
+    ['handled', 2],
+    ['dead-lettered', 2],
+    ['running', 4],
+    ['failed', 4],
+  ] as const)(
+    'has no failures of an event that the store knows as %s, whatever rows a busy process has left out',
+    async (state, failedBefore) => {
+      // 4 failed, and only 2 of them have a row; no row tells of an acknowledgement.
+      const counts = {
+        minutes: minutesAgo({ ...handledAt(60), 70: { [outcome('handler-failed')]: 4 } }),
+      };
+      const failures = ['k', 'open'].map((key) => rowAt(70, { key, eventName: STARTED }));
+      const states = { k: state };
+      const [found] = await explained({ counts, failures, states }, [[50, COMPLETED]]);
+      expect(found?.failedBefore).toBe(failedBefore);
+      const all = await explained({ counts, failures, states: { ...states, open: state } }, [
+        [50, COMPLETED],
+      ]);
+      expect(all[0]?.failedBefore).toBe(failedBefore === 2 ? 0 : 4);
+    },
+  );
+
+  it('has the failures of an event that only a reconcile has handled: the service gave it up', async () => {
+    const counts = {
+      minutes: minutesAgo({ ...handledAt(60), 70: { [outcome('handler-failed')]: 1 } }),
+    };
+    const failures = [rowAt(70, { key: 'k', eventName: STARTED })];
+    const rows = [handled(55, { key: 'k', eventName: STARTED, source: 'reconcile' })];
+    const world = { counts, failures, rows, states: { k: 'handled' } } as const;
+    expect((await explained(world, [[50, COMPLETED]]))[0]?.failedBefore).toBe(1);
+  });
+
+  it('asks the store about many events in several calls', async () => {
+    const keys = Array.from({ length: 501 }, (_, at) => `k${String(at)}`);
+    const counts = {
+      minutes: minutesAgo({ ...handledAt(60), 70: { [outcome('handler-failed')]: 501 } }),
+    };
+    const failures = keys.map((key) => rowAt(70, { key, eventName: STARTED }));
+    const states = Object.fromEntries(keys.map((key) => [key, 'handled' as const]));
+    const [found] = await explained({ counts, failures, states }, [[50, COMPLETED]]);
+    expect(found?.failedBefore).toBe(0);
+  });
+});
+
+describe('an event that arrived, and that the store has forgotten', () => {
+  it('is not said to be rejected or lost, whatever else came at that time', async () => {
+    const counts = { minutes: minutesAgo({ 50: { [outcome('signature-mismatch', '')]: 1 } }) };
+    const failures = [50, 45].map((minutes) =>
+      rowAt(minutes, { key: 'k', eventName: COMPLETED, attempt: 2 }),
+    );
+    const rows = [rowAt(40, { key: 'k', eventName: COMPLETED, outcome: 'dead-lettered' })];
+    const missed = [
+      [50, COMPLETED, 'k'],
+      [50, COMPLETED, 'other'],
+    ] as const;
+    expect(await explained({ counts, failures, rows }, missed)).toEqual([
+      reason({
+        ...{ kind: 'unknown', outcomes: ['handler-failed', 'dead-lettered'], until: ago(49) },
+        text: 'Deliveries of these events arrived and were verified (`handler-failed`, `dead-lettered`), so nothing was lost on the way. The store no longer knows the events: it forgets them after its `rememberFor`, and when they are erased.',
+      }),
+      reason({
+        ...{ kind: 'rejected', outcomes: ['signature-mismatch'], from: ago(50), until: ago(49) },
+        text: SECRETS('`signature-mismatch`'),
+      }),
+    ]);
+  });
+
+  it('does not hide what happened to an event whose requests were not verified', async () => {
+    const counts = { minutes: minutesAgo({ 50: { [outcome('signature-mismatch', '')]: 1 } }) };
+    const { webhookId: _, ...unverified } = rowAt(50, { key: 'k', outcome: 'signature-mismatch' });
+    const rows = [unverified, rowAt(49, { key: 'k', outcome: 'handled', source: 'redrive' })];
+    const [found] = await explained({ counts, rows }, [[50, COMPLETED, 'k']]);
+    expect(found?.kind).toBe('rejected');
+  });
 });
 
 describe('deliveries that came when an event was missed', () => {

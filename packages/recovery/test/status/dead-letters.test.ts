@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
 import { memoryDeadLetters } from '@call-webhooks/core';
-import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
+import { counterName, type EventState, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status, type StatusOptions } from '@call-webhooks/recovery';
 import { HOUR, MINUTE } from './service-model.ts';
 import { ack, NOW, storeWith } from './written-log.ts';
@@ -36,12 +36,63 @@ describe('dead letters that wait', () => {
     expect((await status({ store, deadLetters })).attention).toEqual([]);
   });
 
-  it('are those of the log, since the first one, if they cannot be read', async () => {
-    const row = (age: number): OutcomeRow => ({
-      ...{ at: NOW - age, process: 'p', durationMs: 1, source: 'webhook', attempt: 3 },
-      ...{ outcome: 'dead-lettered', webhookId: String(age), key: `c${String(age)}` },
-      eventName: 'call:completed',
+  const row = (age: number): OutcomeRow => ({
+    ...{ at: NOW - age, process: 'p', durationMs: 1, source: 'webhook', attempt: 3 },
+    ...{ outcome: 'dead-lettered', webhookId: String(age), key: `c${String(age)}` },
+    eventName: 'call:completed',
+  });
+
+  it('are only a note of the tenant once somebody has removed them, and nothing once they are handled', async () => {
+    const [oldest, newest, other] = [row(5 * HOUR), row(HOUR), row(2 * HOUR)];
+    const failures = [oldest, { ...other, tenant: 'globex' }, newest];
+    const counts = { minutes: { [NOW / MINUTE - 60]: { [name]: 3 } } };
+    const written = await storeWith({ failures, counts, marks: { [ack('call:completed')]: NOW } });
+    const states = new Map<string, EventState>(
+      failures.map(({ key = '' }) => [key, 'dead-lettered'] as const),
+    );
+    const store = {
+      ...written,
+      peek: async (keys: readonly string[]) => keys.map((key) => states.get(key)),
+    };
+    const deadLetters = memoryDeadLetters();
+    const told = async () => {
+      const { attention, notes, events } = await status({ store, deadLetters, timeZone: 'UTC' });
+      return { attention, notes, states: events.map(({ state }) => state) };
+    };
+    const gone = (text: string) =>
+      `${text} removed or erased, or the receiver keeps its dead letters in another store. Dead letters cannot pause the rule.`;
+    const note = (count: string, text: string) => ({
+      text: gone(`${count} \`call:completed\` ${text}`),
     });
+    expect(await told()).toEqual({
+      attention: [],
+      notes: [
+        note(
+          '2',
+          'events have become dead letters since 09:00 UTC. Nothing has handled them since, and they do not wait in the dead-letter store: they were',
+        ),
+        {
+          tenant: 'globex',
+          ...note(
+            '1',
+            'event has become a dead letter since 12:00 UTC. Nothing has handled it since, and it does not wait in the dead-letter store: it was',
+          ),
+        },
+      ],
+      states: ['arrives'],
+    });
+    for (const { key = '' } of [oldest, other]) states.set(key, 'handled');
+    expect((await told()).notes).toEqual([
+      note(
+        '1',
+        'event has become a dead letter since 13:00 UTC. Nothing has handled it since, and it does not wait in the dead-letter store: it was',
+      ),
+    ]);
+    await deadLetters.put(letterAt(9 * HOUR, 'another'));
+    expect(await told()).toMatchObject({ attention: [{ count: 1 }], notes: [] });
+  });
+
+  it('are those of the log, since the first one, if they cannot be read', async () => {
     const failures = [row(5 * HOUR), row(HOUR + MINUTE)];
     const counts = {
       minutes: {
