@@ -35,10 +35,13 @@ const check = (...flags: string[]) =>
     columns: 300,
   });
 
+const SHOWN =
+  'For some minutes, status counts the requests that the receiver rejected in this check, as it does any others.\n';
+
 describe('what check prints of a receiver that accepts replays', () => {
   test('is a line for each check, and all about what failed', async () => {
     const { code, stdout, stderr } = await check();
-    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: SHOWN });
     expect(stdout.split('\n')).toEqual([
       'ok       signature/valid         200',
       'ok       signature/other-secret  401',
@@ -68,7 +71,7 @@ describe('what check prints of a receiver that accepts replays', () => {
     ]);
     expect([code, stderr]).toEqual([
       0,
-      'Most checks need a secret: set CALL_WEBHOOK_SECRET to the secret of the receiver.\n',
+      `Most checks need a secret: set CALL_WEBHOOK_SECRET to the secret of the receiver.\n${SHOWN}`,
     ]);
   });
 

@@ -11,6 +11,7 @@ export { explainMissed, type MissedAt, type MissReason } from './miss-reasons.ts
 export { missReasonText } from './miss-reason-text.ts';
 export { nothingRedriven } from './redrive.ts';
 export { type AttentionGroup, groupedAttention } from './status/attention-groups.ts';
+export { CHECK_EVENT } from './status/checks.ts';
 export { saveCovered } from './status/covered.ts';
 export { statusOfTenant } from './status/of-tenant.ts';
 export { persistently, type Persistence } from './store-calls.ts';

@@ -96,11 +96,16 @@ async function check(app: App, options: CheckOptions): Promise<number> {
     output.message(
       'Most checks need a secret: set CALL_WEBHOOK_SECRET to the secret of the receiver.',
     );
+  output.message(SHOWN_BY_STATUS);
   const failure = serverErrorOf(grades);
   if (failure !== undefined) output.message(output.messageColors.red(failure));
   const isBad = failure !== undefined || grades.some(({ result }) => result === 'fail');
   return isBad ? EXIT.attention : EXIT.done;
 }
+
+/** Nobody can tell them from those of an attacker. */
+const SHOWN_BY_STATUS =
+  'For some minutes, status counts the requests that the receiver rejected in this check, as it does any others.';
 
 /** The receiver of the flags. @throws CliError 2 */
 async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedReceiver> {

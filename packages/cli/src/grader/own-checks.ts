@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
+import { CHECK_EVENT } from '@call-webhooks/recovery/internal';
 import { describeResult } from '../http/effects.ts';
 import { counted } from '../terminal/format.ts';
 import {
@@ -202,7 +203,7 @@ export const OWN_CHECKS: readonly Check[] = [
     fix: 'Acknowledge events that you do not handle. A 404 pauses the rule at once.',
     needs: ['secret'],
     async run(receiver) {
-      const body = JSON.stringify({ eventName: 'call-webhooks:check', callId: 'check.unknown' });
+      const body = JSON.stringify({ eventName: CHECK_EVENT, callId: 'check.unknown' });
       return answered(await receiver.send(receiver.sign(body)));
     },
   },

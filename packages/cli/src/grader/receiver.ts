@@ -3,6 +3,7 @@ import type { ClientRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import { CHECK_EVENT } from '@call-webhooks/recovery/internal';
 import { environmentError } from '../errors.ts';
 import { describeResult, foreignStatus } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
@@ -55,8 +56,6 @@ export interface Delivery {
   readonly body: Buffer;
 }
 
-/** An event that no one handles. A receiver acknowledges it and does nothing. */
-const UNHANDLED_EVENT = 'call-webhooks:check';
 /** What the ids of our calls begin with. */
 export const CALL_ID_PREFIX = 'check.';
 const RETRY_AFTER_MS = 500;
@@ -88,7 +87,7 @@ export class GradedReceiver {
 
   /** The name of our events: one that nobody handles, unless handlers may run. */
   get eventName(): string {
-    return this.options.runHandlers ? 'call:completed' : UNHANDLED_EVENT;
+    return this.options.runHandlers ? 'call:completed' : CHECK_EVENT;
   }
 
   /** The fields of call events, under their real names where these are known. */

@@ -14,6 +14,7 @@ import {
   type ReadWindow,
   type Window,
 } from './evidence.ts';
+import { isNoCheck, periodsWithoutChecks, withoutChecks } from './checks.ts';
 import { waitingLetters, type ReadableLetters } from './letters.ts';
 import { keysToAsk, windowsToRead } from './judge.ts';
 import { coveredName, parsedCovered, type Covered } from './covered.ts';
@@ -61,10 +62,13 @@ export async function loadEvidence(
   const remembered = known.flatMap((ms) => ms ?? []);
   const rememberFor = remembered.length > 0 ? Math.min(...remembered) : DAY_MS;
   const gathered = {
-    ...{ now, thresholds: THRESHOLDS, marks, rememberFor, processes, reconciled, covered, expect },
-    ...{ minutes: merged(outcomes, late, rejected), times, arrivals },
-    failures: rows.filter(isOpenFailure),
-    deadLettered: rows.filter(({ outcome }) => outcome === 'dead-lettered'),
+    ...{ now, thresholds: THRESHOLDS, rememberFor, processes, reconciled, covered, expect },
+    marks: withoutChecks(marks, 'marks'),
+    minutes: periodsWithoutChecks(merged(outcomes, late, rejected), 'minutes'),
+    times: periodsWithoutChecks(times, 'times'),
+    arrivals: periodsWithoutChecks(arrivals, 'arrivals'),
+    failures: rows.filter((row) => isNoCheck(row) && isOpenFailure(row)),
+    deadLettered: rows.filter((row) => isNoCheck(row) && row.outcome === 'dead-lettered'),
     letters: deadLetters && (await waitingLetters(deadLetters, marks)),
   };
   const keys = store.peek ? keysToAsk(gathered) : [];
@@ -103,7 +107,12 @@ async function readFailures(log: OutcomeLog, since: number): Promise<readonly Ou
 
 async function readWindow(log: OutcomeLog, asked: Window): Promise<ReadWindow> {
   const { rows, isWhole } = await readRows(log, asked, MAX_WINDOW_ROWS);
-  return { ...asked, asked, rows, ...(!isWhole && rows[0] && { since: rows[0].at }) };
+  return {
+    ...asked,
+    asked,
+    rows: rows.filter(isNoCheck),
+    ...(!isWhole && rows[0] && { since: rows[0].at }),
+  };
 }
 
 /** What reconcilers found in their last runs. */

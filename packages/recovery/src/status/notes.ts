@@ -2,7 +2,7 @@ import { counterParts } from '@call-webhooks/core/stores';
 import { isCovered } from './covered.ts';
 import { PERIOD_MS } from './due-calls.ts';
 import { canBeReconciled, type EndedSilence } from './ended-silence.ts';
-import { groupedBy, OTHERS, type Evidence } from './evidence.ts';
+import { groupedBy, OTHERS, sumOf, type Evidence } from './evidence.ts';
 import type { Finding } from './findings.ts';
 import { reconcilableSince } from './reconcile-advice.ts';
 import { usualCalls, type Histories } from './silent.ts';
@@ -74,16 +74,49 @@ function endedQuiet(
   });
 }
 
-function ignoredEvents({ minutes }: Evidence): readonly StatusNote[] {
-  const counts = [...minutes.values()].flatMap((counters) =>
+function ignoredEvents(evidence: Evidence): readonly StatusNote[] {
+  const outcomes = [...evidence.minutes.values()].flatMap((counters) =>
     Object.entries(counters).flatMap(([name, count]) => {
-      const [kind, , outcome, eventName = ''] = counterParts(name);
-      return kind === 'outcome' && outcome === 'ignored' ? [{ eventName, count }] : [];
+      const [kind, source, outcome = '', eventName = ''] = counterParts(name);
+      return kind === 'outcome' ? [{ source, outcome, eventName, count }] : [];
     }),
   );
-  return [...groupedBy(counts, ({ eventName }) => eventName)].map(([eventName, all]) => {
-    const count = all.reduce((sum, one) => sum + one.count, 0);
-    const text = `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${named(eventName)} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`;
-    return { text };
+  const ignored = outcomes.filter(({ outcome }) => outcome === 'ignored');
+  return [...groupedBy(ignored, ({ eventName }) => eventName)].flatMap(([eventName, all]) => {
+    const areAll = !outcomes.some(
+      (one) =>
+        one.eventName === eventName && one.source === 'webhook' && ARRIVED.includes(one.outcome),
+    );
+    const counts = tenantCounts(evidence, eventName);
+    const total = sumOf(all.map(({ count }) => count));
+    const [only] = counts.keys();
+    if (counts.size <= 1 && only !== OTHERS) return [ignoredNote(eventName, only ?? '', total)];
+    // The counters of outcomes name no tenant. Where all arrivals were ignored, those tell.
+    if (!areAll || counts.has(OTHERS)) return [ignoredNote(eventName, '', total)];
+    return [...counts].map(([tenant, count]) => ignoredNote(eventName, tenant, count));
   });
+}
+
+/** What else an event may become when it arrives first. */
+const ARRIVED: readonly string[] = ['handled', 'queued', 'dead-lettered'];
+
+/** How often an event arrived of each tenant in the time that the minutes cover. */
+function tenantCounts(
+  { now, thresholds, arrivals }: Evidence,
+  eventName: string,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [at, counters] of arrivals)
+    if (at + PERIOD_MS > now - thresholds.lookBack)
+      for (const [name, count] of Object.entries(counters)) {
+        const [event, tenant = ''] = counterParts(name);
+        if (event === eventName) found.set(tenant, (found.get(tenant) ?? 0) + count);
+      }
+  return found;
+}
+
+function ignoredNote(eventName: string, tenant: string, count: number): StatusNote {
+  const of = tenant === '' ? '' : ` of ${tenant}`;
+  const text = `${count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`} of ${named(eventName)}${of} ${count === 1 ? 'was' : 'were'} acknowledged in the last 26 hours without a handler.`;
+  return { ...ofTenant(tenant), text };
 }

@@ -109,6 +109,63 @@ it('deliveries without a handler are notes, with their number and their event', 
   );
 });
 
+describe('deliveries without a handler, of receivers with tenants', () => {
+  const outcome = (code: string, eventName: string) =>
+    counterName('outcome', 'webhook', code, eventName);
+  const arrived = (eventName: string, tenant: string) => counterName(eventName, tenant);
+  const text = (deliveries: string, of: string) =>
+    `${deliveries} of \`call:started\`${of} acknowledged in the last 26 hours without a handler.`;
+
+  it.each<[what: string, arrivals: Record<string, number>, handled: number, notes: object[]]>([
+    ['one', { acme: 9 }, 0, [{ tenant: 'acme', text: text('9 deliveries', ' of acme were') }]],
+    [
+      'one that also handles them',
+      { acme: 9 },
+      3,
+      [{ tenant: 'acme', text: text('9 deliveries', ' of acme were') }],
+    ],
+    [
+      'two',
+      { acme: 8, globex: 1 },
+      0,
+      [
+        { tenant: 'acme', text: text('8 deliveries', ' of acme were') },
+        { tenant: 'globex', text: text('1 delivery', ' of globex was') },
+      ],
+    ],
+    [
+      'two, one of which may handle them',
+      { acme: 8, globex: 4 },
+      3,
+      [{ text: text('9 deliveries', ' were') }],
+    ],
+    [
+      'more than are counted by name',
+      { acme: 8, '*': 1 },
+      0,
+      [{ text: text('9 deliveries', ' were') }],
+    ],
+    ['many, all of them together', { '*': 9 }, 0, [{ text: text('9 deliveries', ' were') }]],
+  ])('are notes of their tenants: %s', async (_what, tenants, handled, expected) => {
+    const { notes } = await statusOf({
+      counts: {
+        minutes: minutesAgo({
+          5: { [outcome('ignored', STARTED)]: 9, [outcome('handled', COMPLETED)]: 7 },
+          ...(handled > 0 && { 4: { [outcome('handled', STARTED)]: handled } }),
+        }),
+        arrivals: periodsAgo({
+          1: Object.fromEntries(
+            Object.entries(tenants).map(([name, count]) => [arrived(STARTED, name), count]),
+          ),
+          2: { [arrived(COMPLETED, 'initech')]: 5 },
+          160: { [arrived(STARTED, 'initech')]: 5 },
+        }),
+      },
+    });
+    expect(notes).toEqual(expected);
+  });
+});
+
 describe('the state of an event', () => {
   const stateOf = async (written: Written, eventName: string = COMPLETED) => {
     const { events } = await statusOf(written);
