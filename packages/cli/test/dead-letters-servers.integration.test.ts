@@ -226,7 +226,8 @@ describeWithProgram(
         });
         // The commands have closed theirs.
         const ask = 'SELECT 1 FROM pg_stat_activity WHERE datname = current_database()';
-        await waitFor(async () => Number((await pool.query(ask)).rowCount) <= pool.totalCount);
+        const left = async () => Number((await pool.query(ask)).rowCount) - pool.totalCount;
+        await waitFor(async () => (await left()) <= 0, { within: 5_000 }); // before they are idle for too long
       } finally {
         await store.close();
         await pool.end();

@@ -54,6 +54,27 @@ it.each<[webhookId: string, source: string, attempt: number]>([
   },
 );
 
+it.each<[webhookId: string, outcome: string, attemptsLeft: number, letters: number]>([
+  [UUID, 'handler-failed', 4, 0],
+  [`reconcile-${UUID}`, 'handler-failed', 4, 0],
+  // Nobody sends a redrive again, however many attempts are left.
+  [`redrive-${UUID}`, 'dead-lettered', 0, 1],
+  [`redrive-1:${UUID}`, 'dead-lettered', 0, 1],
+  [`redrive-9:${UUID}`, 'dead-lettered', 0, 1],
+])(
+  'of five attempts, the first failure of %s is %s, with %d left',
+  async (webhookId, outcome, attemptsLeft, count) => {
+    const letters: DeadLetter[] = [];
+    const { send, outcomes } = createTestReceiver({
+      ...{ maxAttempts: 5, deadLetter: (letter: DeadLetter) => void letters.push(letter) },
+      on: { 'call:started': () => Promise.reject(new Error('no')) },
+    });
+    expect(await send(STARTED, { webhookId })).toBe(outcome);
+    expect(outcomes).toMatchObject([{ outcome, attemptsLeft }]);
+    expect(letters).toHaveLength(count);
+  },
+);
+
 it.each<[tenant: string | undefined, given: string | undefined, of: string]>([
   ['acme', undefined, 'acme'],
   [undefined, 'globex', 'globex'],
