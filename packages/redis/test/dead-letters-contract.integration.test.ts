@@ -74,24 +74,36 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     client.disconnect();
   });
 
-  it('lists each of 2,500 letters once that failed in the same millisecond', async () => {
+  it('lists each of 2,500 letters once that failed in the same millisecond, in whole pages', async () => {
     await test.admin.flushall();
     const client = new Redis(test.server.port, '127.0.0.1', { socketTimeout: 60_000 });
     const letters = redisDeadLetters(client, { logger: collectingLogger() });
     const failedAt = new Date(1_769_860_800_000);
     const put = Array.from({ length: 2_500 }, async (_, index) =>
-      letters.put(deadLetter({ failedAt, key: `k${String(index)}` })),
+      letters.put(
+        deadLetter({
+          ...{ failedAt, key: `k${String(index)}` },
+          eventName: index % 5 === 0 ? 'call:started' : 'call:completed',
+        }),
+      ),
     );
     await Promise.all(put);
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await letters.list({ limit: 300, cursor });
-      ids.push(...page.letters.map(({ id }) => id));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    expect([ids.length, new Set(ids).size]).toEqual([2_500, 2_500]);
+    async function pagesOf(query: { eventName?: string }) {
+      const ids: string[][] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await letters.list({ ...query, limit: 300, cursor });
+        ids.push(page.letters.map(({ id }) => id));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(new Set(ids.flat()).size).toBe(ids.flat().length);
+      return ids.map(({ length }) => length);
+    }
+    expect(await pagesOf({})).toEqual([...Array<number>(8).fill(300), 100]);
     expect(await letters.count()).toBe(2_500);
+    // A page of those goes on from one thousand letters to the next.
+    expect(await pagesOf({ eventName: 'call:started' })).toEqual([300, 200]);
+    expect(await letters.count({ eventName: 'call:started' })).toBe(500);
     client.disconnect();
   });
 

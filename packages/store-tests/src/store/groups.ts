@@ -1,6 +1,6 @@
 import expect from '../../expect.cjs';
 import { unique } from '../unique.ts';
-import { LEASE_MS, type StoreTestContext } from './under-test.ts';
+import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreTestContext } from './under-test.ts';
 
 /** Groups, of which one event runs at a time. */
 export function groups({ it, store, connections, claim, advance }: StoreTestContext): void {
@@ -58,6 +58,18 @@ export function groups({ it, store, connections, claim, advance }: StoreTestCont
     expect(await store().admit(third)).toEqual(groupBusy);
     await store().complete(first.key!, first.token);
     expect(await store().admit(third)).toEqual(admitted);
+  });
+
+  it('answers for a busy group whatever was known of the webhook id before', async () => {
+    const [first, second] = two();
+    const old = claim(unique('event'));
+    await store().admit(old);
+    await advance(REMEMBER_MS + SLACK_MS);
+    await store().admit(first);
+    const reused = { ...second, webhookId: old.webhookId };
+    expect(await store().admit(reused)).toEqual(groupBusy);
+    await store().release(first.key!, first.token);
+    expect(await store().admit(reused)).toEqual(admitted);
   });
 
   it('frees a group when its lease expires, and keeps it while the lease is extended', async () => {
