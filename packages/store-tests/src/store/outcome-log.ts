@@ -220,7 +220,13 @@ export function outcomeLog(context: StoreTestContext): void {
     expect(kept).toContain(lasting.webhookId);
     expect(kept).not.toContain(gone.webhookId);
     // Not until somebody writes again, what is not read stays.
-    await log().append(batch({ rows: [row()] }));
-    expect(await ids()).toHaveLength(2);
+    const last = row();
+    await log().append(batch({ rows: [last] }));
+    expect(await ids()).toEqual([last.webhookId, lasting.webhookId]);
+    const page = await log().read({ batches: 1 });
+    expect(idsOf(page.rows)).toEqual([last.webhookId]);
+    const { before } = page;
+    expect(await log().read({ batches: 1, before })).toEqual({ rows: [expect.anything()] });
+    expect((await log().read({ batches: 2 })).before).toBeUndefined();
   });
 }
