@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { faultyReceiver, type FaultyReceiver } from './support/faulty-receiver.ts';
-import { SECRET } from './support/receiver.ts';
+import { receiver as recordingReceiver, SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 // Scripts read these records, and people these lines: each has all of its fields, and no others.
@@ -148,6 +148,28 @@ describe('what check prints of a receiver that accepts replays', () => {
       one('race', 'Five copies of one request at once'),
       ...['  </testsuite>', '</testsuites>\n'],
     ]);
+  });
+
+  test('says how long it waited for an effect: as long as it was told, not as for a response', async () => {
+    // It has an effect for each event but those whose handler is slow.
+    const effects: { key: string; count: number }[] = [];
+    const silent = await recordingReceiver(({ url, body }) => {
+      if (url === '/effects') return { status: 200, body: JSON.stringify(effects) };
+      const { callId, eventName } = JSON.parse(body.toString()) as Record<string, string>;
+      if (!callId?.includes('slow')) effects.push({ key: `${callId}:${eventName}`, count: 1 });
+      return { status: 200 };
+    });
+    const { origin } = new URL(silent.url);
+    const sawOf = async (target: string, only: string) => {
+      const limits = ['--effects-within', '60ms', '--timeout', '700ms', '--json'];
+      const flags = ['--to', target, '--effects', `${origin}/effects`, '--only', only, ...limits];
+      const { records } = await run(['check', ...flags], { env: { CALL_WEBHOOK_SECRET: SECRET } });
+      return records().find((one) => one['check'] === only)?.['saw'];
+    };
+    expect(await sawOf(silent.url, 'duplicates/race')).toBe(
+      'no effect within 60 ms (--effects-within)',
+    );
+    await silent.close();
   });
 
   test('as records: each check with its reason and its fix', async () => {

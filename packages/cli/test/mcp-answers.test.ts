@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
+import { redactId } from '@call-webhooks/core/internal';
 import { counterName, deadLetterId } from '@call-webhooks/core/stores';
 import { startSimulator } from '@call-webhooks/simulator';
 import { assistant } from './support/assistant.ts';
@@ -173,6 +174,21 @@ describe('the whole answer', () => {
     expect(await answer('call', { callId: 'c9' })).toEqual({
       ...{ events: events('unknown', 'unknown'), deadLetters: [], deliveries: [] },
       deliveriesLookedBackTo: startedAt,
+    });
+  });
+
+  test('of call: its deliveries, whose rows keep no phone number, also if its id is one', async () => {
+    const { store, answer } = await stored();
+    const number = '+12025550199';
+    const now = Date.now();
+    const row = { at: now, process: 'p', source: 'webhook', outcome: 'handled' } as const;
+    await store.log?.append({
+      ...{ id: 'of a number', failures: [], counts: {}, marks: {} },
+      rows: [{ ...row, durationMs: 1, webhookId: 'w10', callId: redactId(number) }],
+      process: { id: 'p', host: 'h', pid: 1, startedAt: now, at: now, inFlight: 0 },
+    });
+    expect(await answer('call', { callId: number })).toMatchObject({
+      deliveries: [{ webhookId: 'w10' }],
     });
   });
 
