@@ -9,7 +9,8 @@ const { version } = createRequire(import.meta.url)('call-webhooks/package.json')
 };
 
 const HELP = `
-Signing secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET.
+Signing secrets come from --secret, --secret-file, or $CALL_WEBHOOK_SECRET and
+$RECORDING_WEBHOOK_SECRET.
 Data goes to stdout, messages go to stderr.
 
 Exit codes:
@@ -18,7 +19,7 @@ Exit codes:
        match, events were missed
   2    bad input
   3    a server, file or port is not available
-  130  interrupted
+  129, 130, 143  interrupted
 
 Start here:
   $ npx call-webhooks simulate --forward-to http://127.0.0.1:3000/hook

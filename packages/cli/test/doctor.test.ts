@@ -199,6 +199,16 @@ describe('doctor', () => {
       text: 'A delivery that was signed with secret 2 of 2 was not acknowledged: 401.',
     };
     expect(limited.of('receiver')).toContainEqual(expect.objectContaining(refused));
+    // The other way round, as after rotate --secret-out: the new secret comes first, and hides nothing.
+    const newFirst = await doctor(['--to', enough.url, '--secret', `${OTHER},${SECRET}`]);
+    expect(newFirst.of('receiver').filter(({ result }) => result === 'bad')).toEqual([
+      {
+        ...{ check: 'receiver', result: 'bad' },
+        text: 'A delivery that was signed with secret 1 of 2 was not acknowledged: 401.',
+        fix: 'Configure this secret in the receiver as well.',
+      },
+    ]);
+    expect(newFirst.only('large body')).toMatchObject({ result: 'ok' });
     const closed = await doctor(['--to', '1/hook']);
     expect(closed.only('receiver')).toMatchObject({
       result: 'bad',

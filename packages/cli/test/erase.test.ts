@@ -52,6 +52,17 @@ describe('erase', () => {
     expect(json.stdout).not.toMatch(secretive);
   });
 
+  test('names a file that is missing before it asks for --yes', async () => {
+    const { env, left } = await stored();
+    for (const confirmed of [[], ['--yes'], ['--dry-run']]) {
+      const argv = ['erase', '--contains', 'nofile', '--all-tenants', ...confirmed];
+      const { code, stdout, stderr } = await run(argv, { env });
+      expect([confirmed, code, stdout]).toEqual([confirmed, 3, '']);
+      expect(stderr).toContain('The file of --contains cannot be read.');
+    }
+    expect(await left()).toEqual(['c1', 'c2', 'c3']);
+  });
+
   test('erases what standard input names, says who did it and what remains, and ends with 1 while something waits', async () => {
     const { env, left, queue } = await stored();
     const erased = await run(['erase', '--contains', '-', '--yes', '--by', 'ops'], {

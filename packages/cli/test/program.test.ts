@@ -42,6 +42,26 @@ describe('help', () => {
     expect(await run(argv)).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('names each variable of a secret, and each exit code of the docs', async () => {
+    const help = (await run(['--help'])).stdout;
+    expect(help).toMatch(/\$CALL_WEBHOOK_SECRET and\s+\$RECORDING_WEBHOOK_SECRET/);
+    const codes = [
+      ...help.slice(help.indexOf('Exit codes:')).matchAll(/^ {2}(\d[\d, ]*?) {2,}\S/gm),
+    ];
+    const docs = readFileSync(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
+    const inDocs = [...docs.matchAll(/^\| (\d[\d, ]*?) +\|/gm)];
+    expect(codes.map(([, code]) => code)).toEqual(inDocs.map(([, code]) => code));
+  });
+
+  test.each([[['dead-letters', 'redrive']], [['reconcile']]])(
+    '%j says that the URL and the secret decide whose handlers run',
+    async (argv) => {
+      const help = (await run([...argv, '--help'])).stdout.replace(/\s+/g, ' ');
+      expect(help).toMatch(/the secret decide/);
+      expect(help).toContain('those of another tenant, its handlers run these events, as its own.');
+    },
+  );
+
   test('the inspector is where people look for a web page', async () => {
     for (const argv of [['--help'], ['simulate', '--help']])
       expect((await run(argv)).stdout.replace(/\s+/g, ' ')).toContain('the inspector (a web page)');

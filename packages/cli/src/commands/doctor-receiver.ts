@@ -30,7 +30,8 @@ export async function receivers(app: App, options: DoctorOptions): Promise<Found
 }
 
 async function examine(app: App, url: string, options: DoctorOptions): Promise<Found[]> {
-  const [secret, ...others] = await givenSecrets(app.io, options);
+  const secrets = await givenSecrets(app.io, options);
+  const secret = await acknowledgedSecret(app, url, options, secrets);
   const graded = basicReceiver(app, { ...options, url, secret });
   const grades = await grade(graded, isBasic);
   const failure = serverErrorOf(grades);
@@ -44,15 +45,31 @@ async function examine(app: App, url: string, options: DoctorOptions): Promise<F
       : 'A genuine delivery is acknowledged';
   if (all.length === 0) all.push(ok(`A forged delivery is rejected. ${genuine}.`));
   if (grades.some(({ check, result }) => check.id === BASELINE && result === 'pass'))
-    all.push(...(await deliver(graded, others)));
+    all.push(...(await deliver(graded, secrets)));
   return [...all, await unknownPath(app, url, options), clock(graded.clockAhead)];
+}
+
+/** The first secret with which a delivery is acknowledged, so that one that is not deployed hides nothing. */
+async function acknowledgedSecret(
+  app: App,
+  url: string,
+  options: DoctorOptions,
+  secrets: readonly string[],
+): Promise<string | undefined> {
+  const [first] = secrets;
+  for (const secret of secrets.length > 1 ? secrets : []) {
+    const receiver = basicReceiver(app, { ...options, url, secret });
+    const result = await receiver.send(receiver.sign(receiver.event().body));
+    if (isAcknowledged(result)) return secret;
+  }
+  return first;
 }
 
 /** Above what body parsers take by default; bytes. */
 const LARGE_BODY = 262_144;
 
-/** Delivers an event that nobody handles: with each further secret, and a large one. */
-async function deliver(receiver: GradedReceiver, others: readonly string[]): Promise<Found[]> {
+/** Delivers an event that nobody handles: with each secret but that of the receiver, and a large one. */
+async function deliver(receiver: GradedReceiver, secrets: readonly string[]): Promise<Found[]> {
   const send = async (secret?: string, padding = '') => {
     const { callId, name: eventName } = receiver.event();
     const body = JSON.stringify({ eventName, callId, padding });
@@ -60,9 +77,9 @@ async function deliver(receiver: GradedReceiver, others: readonly string[]): Pro
     return isAcknowledged(result) ? undefined : describeResult(result);
   };
   const all: Found[] = [];
-  for (const [at, other] of others.entries()) {
-    const refused = await send(other);
-    const which = `secret ${at + 2} of ${others.length + 1}`;
+  for (const [at, other] of secrets.entries()) {
+    const refused = other === receiver.options.secret ? undefined : await send(other);
+    const which = `secret ${at + 1} of ${secrets.length}`;
     if (refused)
       all.push(
         bad(

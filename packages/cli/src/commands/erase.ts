@@ -153,12 +153,13 @@ async function run(app: App, options: Options): Promise<number> {
     );
   if (tenant !== undefined && allTenants)
     throw badInput('--tenant and --all-tenants cannot be combined.', 'Pass one of them.');
+  // A file that is missing is told first: nobody has to confirm a search that cannot run.
+  const values = contains === undefined ? undefined : await searchedValues(app.io, contains);
   if (!dryRun && !yes && !app.interactive)
     throw badInput(
       'The erasure is not confirmed, and it cannot be undone.',
       'Look with --dry-run first, then pass --yes.',
     );
-  const values = contains === undefined ? undefined : await searchedValues(app.io, contains);
   const url = options.store ?? app.io.env[STORE_VARIABLE] ?? '';
   return withStore(app, options, async (opened) => {
     const { store, deadLetters, jobs } = opened;

@@ -119,7 +119,8 @@ is recorded there, and status no longer asks you to run reconcile for this time.
 
 If the receiver has tenants, pass --tenant to a dry run, and to a run that is to
 be recorded. Without --dry-run, the URL and the secret decide which tenant the
-calls belong to.
+calls belong to, whatever --tenant says: no response tells whose they are. With
+those of another tenant, its handlers run these events, as its own.
 
 Exit code 1 if an event failed, or if a dry run found missed events.
 ${examples(

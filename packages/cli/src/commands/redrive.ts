@@ -52,7 +52,7 @@ export function redriveCommand(app: App): Command {
     .argument('[id...]', 'the ids of the dead letters, or the first characters of each')
     .requiredOption(
       '--to <url>',
-      'the URL of the receiver; 3000/hook means http://127.0.0.1:3000/hook',
+      'the URL of the receiver, of the same tenant as the dead letters; 3000/hook means http://127.0.0.1:3000/hook',
     )
     .option('--all', 'all dead letters')
     .option(
@@ -70,7 +70,9 @@ letter is removed when the receiver has handled its event. If the event fails
 again, the receiver writes the new error into the dead letter. Ctrl-C waits for
 the requests that are in progress. Pass the store that the receiver uses. If the
 receiver has tenants, redrive one tenant at a time: pass --tenant with the URL
-and the secret of this tenant.
+and the secret of this tenant. The URL and the secret decide whose handlers run,
+and no response says whose they are: with those of another tenant, its handlers
+run these events, as its own.
 
 Exit code 1 if a dead letter failed again, got no response in time, or is a dead
 job of a queue, which only the queue can run.`,

@@ -37,7 +37,8 @@ store. It changes nothing, and sends no requests to the service.
 
 Exit code 0 if nothing needs attention, 1 if something does, and 3 if the status
 is unknown, for example because the store does not respond, or because no
-receiver, or no delivery of the tenant, has left a trace in it. Times are in UTC.
+receiver, or no delivery of the tenant, has left a trace in it. Times are in
+UTC.
 ${examples(
   ['status --store sqlite:calls.db', 'Show what needs attention now'],
   [
