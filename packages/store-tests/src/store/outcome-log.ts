@@ -150,6 +150,10 @@ export function outcomeLog(context: StoreTestContext): void {
     expect(others.length).toBeLessThanOrEqual(LOG_LIMITS.rows);
     expect(idsOf(rows)).not.toContain(marked.row.webhookId);
     expect(idsOf(rows)).toContain(marked.failure.webhookId);
+    // The next failure is the second one, however many others there have been.
+    await log().append(batch({ failures: [failure()] }));
+    const failed = (await pagesOf(log(), { only: 'failures' })).flat();
+    expect(idsOf(failed)).toContain(marked.failure.webhookId);
     await fill(LOG_LIMITS.failures, () => ({ failures: fifty(failure) }));
     const failures = (await kept()).filter(({ outcome }) => outcome === 'handler-failed');
     expect(failures.length).toBeGreaterThan(LOG_LIMITS.failures - 100);
