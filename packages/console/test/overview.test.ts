@@ -135,6 +135,24 @@ describe('secrets', () => {
     ]);
   });
 
+  it.each([
+    [0, { verified: 1, lastHour: 1 }],
+    [2, { verified: 1, lastHour: 1 }],
+    [59, { verified: 1, lastHour: 1 }],
+    [60, { verified: 1, lastHour: 1 }], // a part of its minute is within the hour
+    [61, { verified: 1, lastHour: 0 }],
+    [26 * 60 - 2, { verified: 1, lastHour: 0 }],
+    [26 * 60 + 2, { verified: 0, lastHour: 0 }],
+  ])(
+    'with a delivery of %d min ago count it in the periods that it is in',
+    async (ago, counted) => {
+      const opened = open();
+      const at = NOW - ago * MINUTE;
+      await wrote(opened.log, [{ outcome: 'handled', secretId: 'blue', at }]);
+      expect((await overview(opened)).secrets).toMatchObject([{ id: 'blue', ...counted }]);
+    },
+  );
+
   /** The state of each secret, and which others it is about. */
   const statesOf = async (opened: ReturnType<typeof open>) =>
     (await overview(opened)).secrets.map(({ id, state, others }) => [id, state, others]);

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { deferred, waitFor } from '@call-webhooks/contract-tests';
 import { memoryStore, type Store } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import type { DeadLettersPage, Tasks } from '../src/api-types.ts';
 import { createConsole } from '../src/index.ts';
 import { BASE, callBody, closeLater, open, OWN_PAGE, type Options } from './support.ts';
@@ -39,6 +40,15 @@ async function withLetters(calls: string[], { receiving, ...options }: Options =
   const tasks = () => opened.get<Tasks>('/api/tasks');
   return { ...opened, crm, idOf, redrive, other, tasks };
 }
+
+const FAILING = {
+  maxAttempts: 1,
+  on: {
+    'call:completed': () => {
+      throw new Error('no');
+    },
+  },
+};
 
 describe('api/redrive', () => {
   it('runs those that are named, and tells what became of each', async () => {
@@ -287,4 +297,29 @@ describe('api/redrive', () => {
     expect(await tasks()).toMatchObject({ shared: false, redrive: { state: 'done' } });
     expect(await opened.other().tasks()).toMatchObject({ shared: false, redrive: null });
   });
+
+  it.each([
+    [1, 1],
+    [3, 3],
+    [undefined, 4],
+  ])(
+    'with the concurrency %p, requeues at most %d dead jobs of a queue at once',
+    async (concurrency, most) => {
+      const { deadLetters, deliver } = open({ receiving: FAILING });
+      for (let call = 0; call < 9; call++) await deliver(callBody(`c${String(call)}`));
+      const { list, get, remove, count } = deadLetters;
+      const atOnce = { now: 0, most: 0 };
+      const requeue = async (id: string) => {
+        atOnce.most = Math.max(atOnce.most, ++atOnce.now);
+        for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+        atOnce.now -= 1;
+        return remove(id);
+      };
+      const deadJobs: DeadJobs = { list, get, remove, count, requeue };
+      const { post } = open({ deadLetters: deadJobs, redrive: { concurrency } });
+      const { redrive } = await post<Tasks>('/api/redrive', { all: true, waitMs: 20_000 });
+      expect(redrive).toMatchObject({ state: 'done', total: 9, counts: { queued: 9 } });
+      expect(atOnce).toEqual({ now: 0, most });
+    },
+  );
 });
