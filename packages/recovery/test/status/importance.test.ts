@@ -106,6 +106,35 @@ it('an event needs attention if an item is about it, or about all events of its 
   ]);
 });
 
+it('trouble of one tenant hides nothing of another, and nothing that is unusual is told of it besides', async () => {
+  const tenants = ['acme', 'globex', 'hooli', 'initech'];
+  const rejected = counterName('rejected', 'signature-mismatch', 'initech');
+  const { attention } = await statusOf({
+    marks: {
+      [counterName('failed', 'acme', COMPLETED, 'secret-1')]: ago(200),
+      [ack(COMPLETED, 'globex')]: ago(180),
+      [ack(COMPLETED, 'hooli')]: ago(190),
+      [ack(COMPLETED, 'initech')]: ago(170),
+    },
+    counts: {
+      minutes: minutesAgo({ 6: { [rejected]: 1 }, 1: { [rejected]: 2 } }),
+      arrivals: periodsAgo({
+        [7 * 144 + 12]: Object.fromEntries(
+          tenants.map((tenant) => [counterName(COMPLETED, tenant), 25]),
+        ),
+      }),
+    },
+  });
+  expect(
+    attention.map(({ kind, by, urgent, tenant, since }) => [kind, by, urgent, tenant, since]),
+  ).toEqual([
+    ['silent', 'retries', true, 'acme', ago(200)],
+    ['rejected', undefined, true, 'initech', ago(6)],
+    ['silent', 'usual-hours', false, 'hooli', ago(190)],
+    ['silent', 'usual-hours', false, 'globex', ago(180)],
+  ]);
+});
+
 it('what is said of an event of all tenants concerns it in each of them', async () => {
   const { events, attention } = await statusOf({
     marks: {
