@@ -183,11 +183,11 @@ describe('a store that a module exports', () => {
     const made = await setupModule();
     await fill(made, 2);
     const { ask } = await assistant(['--to', made.url], made.env);
+    expect((await ask('deliveries', { limit: 1 })).answer).toMatchObject({ rows: [] });
     expect((await ask('doctor')).text).toContain('my database 1.0, opened to read responds');
     const { answer: groups } = await ask('dead_letters');
     expect(groups).toMatchObject({ letters: 2 });
     expect((await ask('status')).answer).toHaveProperty('attention');
-    expect((await ask('deliveries', { limit: 1 })).answer).toMatchObject({ rows: [] });
     process.env['MY_STORE_WITHOUT'] = 'log,peek';
     const { ask: askFew } = await assistant(['--to', made.url], made.env);
     const noLog = 'keeps no outcome log';
