@@ -76,6 +76,38 @@ describe('the requests', () => {
     });
 
     test.each([
+      ['at once', {}],
+      ['in small parts', { chaos: { slowBody: 1 }, slowBodyMs: 1 }],
+    ])('arrive whole with letters of more than one byte, sent %s', async (_how, options) => {
+      const simulator = await open.simulator(options);
+      const receiver = await open.receiver();
+      const calledName = 'José Ñandú 電話 😀';
+      simulator.rules.forwardTo(receiver.url);
+      const payload = { note: `${calledName}: {{calledName}}` };
+      simulator.rules.create({
+        trigger: 'call:started',
+        actions: [{ url: receiver.url, payload }],
+      });
+      simulator.calls.place({ calledName, recorded: false });
+      await simulator.clock.runUntilIdle();
+      const edited = JSON.stringify({ callId: calledName });
+      await fetch(`${simulator.url}/_sim/events/${simulator.events.list()[0]!._id}/resend`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ body: edited }),
+      });
+      await simulator.events.settled();
+      const sent = simulator.events.list();
+      expect(sent.map(({ state }) => state)).toEqual(Array(4).fill('acknowledged'));
+      expect(sent.map(({ body }) => body.split(calledName).length - 1)).toEqual([1, 2, 1, 1]);
+      expect(receiver.received.map(({ body }) => body).sort()).toEqual(
+        sent.map(({ body }) => body).sort(),
+      );
+      for (const { headers, body } of receiver.received)
+        expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
+    });
+
+    test.each([
       [1, ['call:started', 'call:recording-available', 'call:completed']],
       [0, ['call:started', 'call:completed', 'call:recording-available']],
     ])('a recording may come first (probability %i)', async (recordingFirst, order) => {
