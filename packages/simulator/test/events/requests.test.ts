@@ -125,6 +125,7 @@ describe('the requests', () => {
         id: '{{callId}}',
         at: '{{createdAt}}',
         from: '{{fromPhoneNumber}}',
+        inText: 'From {{fromPhoneNumber}} at {{createdAt}}, {{callId}}.',
         gone: '{{nothing}}',
         // Not what every object has.
         odd: ['{{constructor}}', '{{toString}} and {{__proto__}}'],
@@ -141,6 +142,7 @@ describe('the requests', () => {
         id: call._id,
         at: STARTED_AT,
         from: call.fromPhoneNumber,
+        inText: `From ${JSON.stringify(call.fromPhoneNumber)} at ${String(STARTED_AT)}, ${call._id}.`,
         gone: null,
         odd: [null, ' and '],
         list: [1, null, null],

@@ -107,6 +107,17 @@ describe('the search language', () => {
     ['from:"inside SALES"', 'BA'],
     ['from:Cleo@Workspace.Example', 'C'],
     ['"a: spring prices"', ''],
+    // a part of an address, of a domain, of a team or of an id is none
+    ['to:ana@customer.example', ''],
+    ['to:dana@customer.exampl', ''],
+    ['to:rospect.example', ''],
+    ['to:customer.exampl', ''],
+    ['to:customer.example.org', ''],
+    ['to:dana@', ''],
+    ['from:leo@workspace.example', ''],
+    ['from:workspace.example', ''],
+    ['from:"Inside"', ''],
+    [`sequence:${sequences[1]!._id.slice(1)}`, ''],
     // together
     ['prices from:myself to:dana@customer.example type:opened', 'A'],
     ['hello to:okoro', ''],
