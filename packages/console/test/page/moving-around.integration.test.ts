@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import { ANSWERS, DEAD_LETTERS, LETTERS } from './fixed-answers.ts';
@@ -212,6 +213,23 @@ describeInChromium('moving around', (chromium) => {
     answer({ ...begun, ...Object.fromEntries(STARTING.map((path) => [path, begun['api/tasks']])) });
     for (const step of steps.slice(-1)) await step(page);
     await focused(`#${name}-heading`)(page);
+  });
+
+  test.each([
+    [`${DEAD}&letter=l-1`, DEAD],
+    [`${LISTED}&delivery=w-1`, LISTED],
+  ])('a search closes the detail of %s, and keeps the focus', async (query, view) => {
+    const { page, address } = await openFixed(chromium, query);
+    await focused('.detail h3')(page);
+    const field = page.getByLabel('Search', { exact: true });
+    await field.press('a');
+    await page.locator('.detail').waitFor({ state: 'detached' });
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    );
+    await page.keyboard.type('bc');
+    await waitFor(() => address() === `${view}&text=abc`);
+    await focused('search input')(page);
   });
 
   test('after a letter was removed, the focus goes on in the next row once the list has it no more', async () => {
