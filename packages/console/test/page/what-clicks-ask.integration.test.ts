@@ -170,6 +170,19 @@ describeInChromium('a click', (chromium) => {
       [focused('.detail h3'), (page) => page.getByLabel('Search', { exact: true }).press('Escape')],
       `${DEAD}&letter=l-1`,
     ],
+    [
+      ...(['does not close with Escape in a filter', `${DEAD}&letter=l-1`] as const),
+      [focused('.detail h3'), (page) => page.getByLabel('Reason', { exact: true }).press('Escape')],
+      `${DEAD}&letter=l-1`,
+    ],
+    [
+      ...(['does not close with the dialog that Escape closes', `${DEAD}&letter=l-1`] as const),
+      [
+        ...[focused('.detail h3'), click('Remove …'), press('Escape')],
+        (page) => page.getByRole('dialog').waitFor({ state: 'detached' }),
+      ],
+      `${DEAD}&letter=l-1`,
+    ],
     ['chooses a cause', `${DEAD}&offset=50`, [click('Show these')], `${DEAD}&cause=c-1`],
     ['shows all causes', `${DEAD}&cause=c-1`, [click('Show all')], DEAD],
     [
