@@ -36,7 +36,7 @@ const TLS = 'Check the port. If the server uses TLS, use rediss://.';
 const FIREWALL =
   'Check the host and the port in the URL, and the firewall. For a Redis server without TLS, the URL starts with redis://.';
 const TABLES =
-  'Check the database in the URL, and --prefix. A receiver creates its tables with store.migrate().';
+  'Check the database in the URL, and --prefix, which is the schema for Postgres. A receiver creates its tables with store.migrate().';
 const OLDER =
   'The tables were created by an older release. Start the receiver once with this release.';
 const DATABASE = 'Check the database name in the URL.';
