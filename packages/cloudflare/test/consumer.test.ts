@@ -1,81 +1,21 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { callBody, collectingLogger } from '@call-webhooks/contract-tests';
-import type { DeadLetter, QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { cloudflareQueue } from '../src/index.ts';
 import {
-  cloudflareQueue,
-  createQueueConsumer,
-  type ObjectNamespace,
-  type QueueConsumerOptions,
-} from '../src/index.ts';
-
-/** Bodies that are kept for messages; empty if the job is done. */
-const bodies = new Map<string, string>();
-let isObjectDown = false;
-const largeBodies: ObjectNamespace = {
-  idFromName: (name) => name,
-  get: () => ({
-    loadBody: (id: string) =>
-      isObjectDown ? Promise.reject(new Error('down')) : Promise.resolve(bodies.get(id)),
-    dropBody: (id: string) => Promise.resolve(void bodies.set(id, '')),
-  }),
-};
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const delivery = (callId: string, more: object = {}) => ({
-  ...{ webhookId: callId, timestamp: 1, receivedAt: 1, key: callId },
-  ...{ body: base64(callBody(callId)), ...more },
-});
-
-/** What happened, in order. */
-let events: string[] = [];
-const letters: DeadLetter[] = [];
-const logger = collectingLogger();
-const deadLetter = (letter: DeadLetter) => {
-  letters.push(letter);
-  events.push('letter');
-};
-const always = () => {
-  events.push('run');
-  throw new Error('never');
-};
-
-/** A consumer, with functions that deliver messages to it, and the delays of those that come again. */
-function batches(options: Partial<QueueConsumerOptions> = {}) {
-  const take = createQueueConsumer(() => ({
-    ...{ logger, largeBodies, deadLetter, backoff: { initialDelay: 5_000, maxDelay: 5_000 } },
-    on: { 'call:completed': always },
-    ...options,
-  }));
-  const delays: (number | undefined)[] = [];
-  const ack = () => void events.push('ack');
-  const retry = ({ delaySeconds }: { delaySeconds?: number } = {}) => {
-    delays.push(delaySeconds);
-    events.push(delaySeconds === 0 ? 'retry at once' : 'retry');
-  };
-  const consume = (messages: readonly { id: string; body: unknown; attempts: number }[]) =>
-    take({ queue: 'calls', messages: messages.map((one) => ({ ...one, ack, retry })) }, {});
-  const deliver = (body: unknown, attempts: number, id = 'm1') => consume([{ id, body, attempts }]);
-  return { consume, deliver, delays };
-}
-
-/** A consumer, as a function that delivers a message to it: its body, and for which time. */
-const consumer = (options?: Partial<QueueConsumerOptions>) => batches(options).deliver;
-
-/** Lets jobs come too late to begin, until it is called again. */
-function setLate(isLate: boolean): void {
-  jest
-    .spyOn(AbortSignal, 'timeout')
-    .mockImplementation((ms) =>
-      isLate && ms === 420_000 ? AbortSignal.abort() : new AbortController().signal,
-    );
-}
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  events = [];
-  letters.length = 0;
-  isObjectDown = false;
-});
+  always,
+  base64,
+  batches,
+  bodies,
+  consumer,
+  deadLetter,
+  delivery,
+  events,
+  letters,
+  logger,
+  object,
+  setLate,
+} from './consume.ts';
 
 describe('deliveries of a message whose job did not run', () => {
   it('are no attempts: what came too late in its batch is run as often as any other', async () => {
@@ -92,11 +32,11 @@ describe('deliveries of a message whose job did not run', () => {
   it('are no attempts while the object with the body does not answer', async () => {
     bodies.set('large', delivery('large').body);
     const deliver = consumer();
-    isObjectDown = true;
+    object.isDown = true;
     for (const attempts of [1, 2, 3, 4])
       await deliver(delivery('large', { body: '', largeBody: 'large' }), attempts);
     expect(events).toEqual(['retry', 'retry', 'retry', 'retry']);
-    isObjectDown = false;
+    object.isDown = false;
     await deliver(delivery('large', { body: '', largeBody: 'large' }), 5);
     expect(events.slice(4)).toEqual(['run', 'retry']);
   });
@@ -292,8 +232,8 @@ describe('a job that was given up', () => {
     ['too late in its batch', () => setLate(true), () => setLate(false)],
     [
       'while the object with its body does not answer',
-      () => void (isObjectDown = true),
-      () => void (isObjectDown = false),
+      () => void (object.isDown = true),
+      () => void (object.isDown = false),
     ],
   ];
 
