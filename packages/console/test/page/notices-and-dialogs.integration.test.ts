@@ -58,6 +58,22 @@ describeInChromium('notices and dialogs', (chromium) => {
     await expectSeen(page, '#notices', []);
   });
 
+  test('what went wrong stays, once, until it is closed', async () => {
+    const query = `${VIEW}&letter=l-1`;
+    const changes = { 'api/redrive': refusal(409, 'already-running') };
+    const { page, pass } = await openFixed(chromium, query, changes, { isStill: true });
+    const told = ['It did not work.', '<Close this message>'];
+    for (let times = 0; times < 2; times++) {
+      await page.getByRole('button', { name: 'Redrive', exact: true }).click();
+      await pass(0);
+      await expectSeen(page, '#alerts', told);
+    }
+    await pass(60_000);
+    await expectSeen(page, '#alerts', told);
+    await page.getByRole('button', { name: 'Close this message' }).click();
+    await expectSeen(page, '#alerts', []);
+  });
+
   test('a task that was started here is shown at once, and then as the polls have it', async () => {
     const { page, pass, answer } = await openFixed(chromium, VIEW, {}, { isStill: true });
     const begun = redrive('own', 'running');
