@@ -295,6 +295,30 @@ describe('a paused rule', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test.each<[SimulatorOptions['whilePaused'], string, number]>([
+    ['hold', 'acknowledged', 2],
+    ['drop', 'dropped', 1],
+  ])(
+    'again leaves an event alone that it has met before (%s)',
+    async (whilePaused, state, requests) => {
+      let status = 500;
+      const { simulator, receiver, ruleId } = await oneEvent(
+        (_received, response) => void response.writeHead(status).end(),
+        { whilePaused },
+      );
+      await simulator.events.settled();
+      expect(simulator.events.counts()).toEqual({ waiting: 1 });
+      status = 200;
+      for (let time = 0; time < 3; time++) {
+        simulator.rules.pause(ruleId);
+        simulator.rules.resume(ruleId);
+        await simulator.clock.runUntilIdle();
+        expect(simulator.events.counts()).toEqual({ [state]: 1 });
+      }
+      expect(receiver.received).toHaveLength(requests);
+    },
+  );
+
   /** What happens to an event of the rule, and to one that was sent by hand, while both wait for a retry. */
   test.each<[string, SimulatorOptions['whilePaused'], string[], string[]]>([
     ['pause', 'drop', ['dropped', 'waiting'], ['dropped', 'acknowledged']],

@@ -16,7 +16,7 @@ async function told(
   { last, calls, at, later = 0 }: { last: number; calls: number; at: number; later?: number },
 ) {
   const all = Array.from({ length: times }, () => usual).flat();
-  const counted = all.map(([started, completed], index) => [
+  const counted = all.map(([started, completed], index): [number, Record<string, number>] => [
     last + all.length - 1 - index,
     {
       ...(started > 0 && { [counterName(STARTED, '')]: started }),

@@ -40,9 +40,13 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     expect(simulator.rules.get(rule._id).actions).toEqual([]);
     await card.getByRole('button', { name: 'Add URL' }).click();
     await dialog.getByLabel('URL').fill(url);
+    await dialog.getByLabel('Custom payload').fill('{"added": "{{callId}}"}');
     await dialog.getByRole('button', { name: 'Add' }).click();
     await card.getByRole('button', { name: 'Show the secret' }).waitFor();
-    expect(simulator.rules.get(rule._id).actions).toMatchObject([{ url, signed: true }]);
+    await card.getByText('Sends a custom payload').waitFor();
+    expect(simulator.rules.get(rule._id).actions).toMatchObject([
+      { url, signed: true, payload: { added: '{{callId}}' } },
+    ]);
   });
 
   test('a rule is removed', async () => {

@@ -66,6 +66,22 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
     await page.locator('.timeline li:only-child .event-row[data-state=failed]').waitFor();
   });
 
+  test('the filter can be seen and taken away, although only one receiver is left', async () => {
+    const { simulator, good } = await twoReceivers(500, 'handler-failed');
+    const { page } = await openInspector(chromium, simulator);
+    const filter = page.getByLabel('Receiver', { exact: true });
+    await filter.selectOption(good.url);
+    await page.locator('.timeline li:only-child .event-row').waitFor();
+    const archive = simulator.rules.list().find(({ name }) => name === 'To the archive');
+    simulator.rules.remove(archive!._id);
+    await page.getByRole('heading', { name: 'To the archive' }).waitFor({ state: 'hidden' });
+    await filter.waitFor();
+    expect(await filter.inputValue()).toBe(good.url);
+    await filter.selectOption('');
+    await page.locator('.timeline li:nth-child(2)').waitFor();
+    await filter.waitFor({ state: 'hidden' });
+  });
+
   test('filters and selection are in the address: reload and Back work', async () => {
     const { simulator, good } = await twoReceivers(500, 'handler-failed');
     const { page } = await openInspector(chromium, simulator);
