@@ -1,90 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { deadLetter } from '@call-webhooks/contract-tests';
 import type { OutcomeCode } from '@call-webhooks/core';
 import { counterName } from '@call-webhooks/core/stores';
-import { startSimulator } from '@call-webhooks/simulator';
-import { closing, setup } from './support/dead-letters.ts';
-import { receiver as otherServer, SECRET } from './support/receiver.ts';
+import { closing } from './support/dead-letters.ts';
+import { receiver as otherServer } from './support/receiver.ts';
+import {
+  AVAILABLE,
+  COMPLETED,
+  IN_LETTERS,
+  MINUTE,
+  service,
+  warning,
+} from './support/reconciled-service.ts';
 import { run } from './support/run.ts';
 
 // Scripts read these records, and people these lines: each has all of its fields, and no others.
 
-const MINUTE = 60_000;
-const COMPLETED = 'call:completed';
-const AVAILABLE = 'call:recording-available';
-
 /** As the command shows a time. */
 const shownTime = (time: Date) => `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`;
 
-/**
- * The service has four calls, five minutes apart and the newest first: one whose event fails, one with a recording,
- * one whose event is in the dead letters, and one whose event was handled.
- */
-async function service(tenant?: string) {
-  const failing = new Set<string>();
-  const made = await setup({
-    ...(tenant !== undefined && { tenant: () => tenant, secret: () => SECRET }),
-    on: {
-      [COMPLETED]: (event: unknown) => {
-        const { callId } = event as { callId: string };
-        if (failing.has(callId)) throw new Error('the CRM is down');
-      },
-    },
-  });
-  const { store, file, url } = made;
-  const now = Date.now();
-  const simulator = await startSimulator({
-    ...{ clock: 'manual', seed: 1, startAt: now - 80 * MINUTE },
-  });
-  closing.push(() => simulator.close());
-  const placed: string[] = [];
-  for (const recorded of [false, false, true, false]) {
-    placed.push(simulator.calls.place({ durationSeconds: 20, recorded })._id);
-    await simulator.clock.advance('5m');
-  }
-  const [known = '', dead = '', missed = '', bad = ''] = placed;
-  for (const [callId, mark] of [
-    [known, undefined],
-    [dead, 'dead-lettered'],
-  ] as const) {
-    const owner = tenant === undefined ? '' : `tenant:${tenant}:`;
-    const [key, token] = [`${owner}${callId}:${COMPLETED}`, `token of ${callId}`];
-    await store.admit({ key, token, webhookId: token, replayUntil: now, leaseMs: MINUTE });
-    await store.complete(key, token, mark);
-    if (mark)
-      await made.deadLetters.put(deadLetter({ key, ...(tenant !== undefined && { tenant }) }));
-  }
-  failing.add(bad);
-  const env = {
-    ...{ CALL_WEBHOOK_SECRET: SECRET, CALL_WEBHOOKS_BASE_URL: simulator.url },
-    CALL_WEBHOOKS_API_TOKEN: simulator.apiToken,
-  };
-  const [since, until] = [new Date(now - 180 * MINUTE), new Date(now - 20 * MINUTE)];
-  const window = ['--since', since.toISOString(), '--until', until.toISOString()];
-  const reconcile = (...argv: string[]) =>
-    run(['reconcile', '--concurrency', '1', ...argv], { env, columns: 300 });
-  /** The log has a delivery of a receiver. */
-  const isLogged = () =>
-    store.log?.append({
-      ...{ id: 'batch', rows: [], failures: [], counts: {} },
-      marks: { [counterName('ack', tenant ?? '', COMPLETED, 's')]: now },
-      process: { id: 'p', host: 'h', pid: 1, startedAt: now, at: now, inFlight: 0 },
-    });
-  const covered = async () =>
-    JSON.parse((await store.loadCursor?.('call-webhooks.covered')) ?? 'null') as unknown;
-  return {
-    ...{ ...made, now, since, until, window, reconcile, isLogged, covered },
-    ...{ known, dead, missed, bad, failing, env },
-    ...{ at: ['--store', `sqlite:${file}`], to: ['--to', url] },
-  };
-}
-
 const RESULT = { ignored: 0, skipped: 0 };
 const EMPTY = { ...RESULT, seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0, failed: 0 };
-const IN_LETTERS =
-  'To run the events in the dead letters: npx call-webhooks dead-letters redrive\n';
-const warning = (why: string) =>
-  `warning: This run is not recorded, so status may still ask for it: ${why}\n`;
 const NO_STORE = 'no store is given. Pass --store, and --prefix if the receiver has one.';
 const NO_REASON =
   'The reason is unknown. The outcome log does not go back that far, or it does not count this tenant or event separately.';
@@ -357,61 +292,5 @@ describe('what reconcile prints', () => {
     isAllowed = false;
     const nothing = await cut(...to, ...at);
     expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([2, '', error]);
-  });
-});
-
-describe('what a run records as done in the store, for status', () => {
-  const NO_LOG = 'no receiver has written to the log of this store. Check --store and --prefix.';
-
-  test.each([
-    [[], { [COMPLETED]: true }],
-    [['--recordings'], { [COMPLETED]: true, [AVAILABLE]: true }],
-  ])('with %j are the events that it looked for, in its window', async (flags, names) => {
-    const { window, since, until, to, at, failing, reconcile, isLogged, covered } = await service();
-    failing.clear();
-    const early = await reconcile(...window, ...to, ...at);
-    expect(early.stderr).toBe(IN_LETTERS + warning(NO_LOG));
-    expect(await covered()).toBeNull();
-    await isLogged();
-    expect(await reconcile(...window, ...to, ...at, ...flags)).toMatchObject({
-      ...{ code: 0, stderr: IN_LETTERS },
-    });
-    const span = { since: since.getTime(), until: until.getTime() };
-    expect(await covered()).toEqual(
-      Object.fromEntries(Object.keys(names).map((name) => [name, [span]])),
-    );
-  });
-
-  test.each([
-    ['an event failed', [], [], 'not all events were handled.'],
-    [
-      'it has another prefix',
-      ['--prefix', 'other_'],
-      ['clear'],
-      /no table name starts with other_: |Check/,
-    ],
-    [
-      'the receiver has no tenants, and one is named',
-      ['--tenant', 'acme'],
-      ['clear'],
-      'The store has no deliveries for tenant acme. If the name is wrong, every event will look missed.',
-    ],
-    [
-      'the store cannot be opened',
-      ['--store', 'sqlite:no-such.db'],
-      ['clear'],
-      'There is no file no-such.db. Check the path.',
-    ],
-  ])('is nothing if %s', async (_why, flags, how, told) => {
-    const { window, to, at, failing, reconcile, isLogged, covered } = await service();
-    if (how.includes('clear')) failing.clear();
-    await reconcile(...window, ...to);
-    await isLogged();
-    const { stdout, stderr } = await reconcile(...window, ...to, ...at, ...flags);
-    expect(stdout).toMatch(/^4 calls: /);
-    const [, why = ''] = /so status may still ask for it: (.*)\n$/.exec(stderr) ?? [];
-    if (typeof told === 'string') expect(why).toBe(told);
-    else expect(why).toMatch(told);
-    expect(await covered()).toBeNull();
   });
 });
