@@ -34,9 +34,9 @@ export function Dialog({ title, wide, busy, onClose, children }: DialogProps) {
       }}
       // The press counts: a text selection may start inside and end beside the dialog.
       onMouseDown={(event) => {
-        if (event.target !== dialog.current || busy) return;
+        if (event.target !== event.currentTarget || busy) return;
         event.preventDefault(); // the focus goes back to what had it, not to what was pressed
-        dialog.current.close();
+        event.currentTarget.close();
       }}
     >
       <div class="dialog-body">
