@@ -141,8 +141,14 @@ describe('redrive', () => {
     const ofAcme = { receiver, deadLetters, tenant: 'acme' };
     const [globex] = (await deadLetters.list({ tenant: 'globex' })).letters;
     expect(await redrive({ ...ofAcme, id: globex!.id })).toMatchObject({ handled: 0, skipped: 1 });
-    expect(await redrive(ofAcme)).toMatchObject({ handled: 2, skipped: 0 });
-    expect(ran).toEqual(['acme', 'acme']);
+    const filter = { eventName: 'call:completed' };
+    expect(await redrive({ ...ofAcme, filter: { eventName: 'call:started' } })).toMatchObject({
+      handled: 0,
+    });
+    expect(await redrive({ ...ofAcme, filter })).toMatchObject({ handled: 2, skipped: 0 });
+    await fill(deadLetters, 1, { tenant: 'acme' });
+    expect(await redrive(ofAcme)).toMatchObject({ handled: 1, skipped: 0 });
+    expect(ran).toEqual(['acme', 'acme', 'acme']);
     expect(await deadLetters.count()).toBe(3);
     expect(await redrive({ ...ofAcme, tenant: 'globex', id: globex!.id })).toMatchObject({
       handled: 1,

@@ -159,6 +159,31 @@ describe('a redrive', () => {
     expect(await redrive({ receiver: after.receiver, deadLetters })).toMatchObject({ handled: 5 });
   });
 
+  it.each(['overloaded', 'store-unavailable'] as const)(
+    'of a receiver that takes nothing (%s) ends its pause when it is stopped, and keeps the letter',
+    async (outcome) => {
+      const { deadLetters } = setup();
+      await fill(deadLetters, 2);
+      const clock = fastClock();
+      const controller = new AbortController();
+      let delivered = 0;
+      const deliver = async () => {
+        delivered += 1;
+        return { outcome };
+      };
+      const redriving = redrive({
+        ...{ receiver: { deliver: deliver as never }, deadLetters, clock, concurrency: 1 },
+        signal: controller.signal,
+      });
+      clock.at(1_200, () => controller.abort());
+      await expect(redriving).rejects.toThrow(outcome);
+      expect([clock.now(), delivered]).toEqual([1_200, 3]);
+      const { letters } = await deadLetters.list();
+      expect(letters.map(({ claimedUntil }) => claimedUntil)).toEqual([undefined, undefined]);
+      expect(clock.pending()).toBe(0);
+    },
+  );
+
   it('of a receiver that closes ends at once, without repeating anything', async () => {
     const { receiver, deadLetters } = setup();
     await fill(deadLetters, 2);

@@ -75,6 +75,8 @@ describe('a call that lacks its end', () => {
       ...([28, false, '25'] as const),
     ],
     ['of calls a quarter of which has it at once', [[4, 1]] as Periods, 28, false, '25'],
+    ['of calls two thirds of which have it', [[3, 2]] as Periods, 7, false, '67'],
+    ['of calls that have it twice', [[1, 2]] as Periods, 3, true, '100'],
     ['of calls three quarters of which have it', [[4, 3]] as Periods, 6, false, '75'],
     ['of calls almost nine tenths of which have it', [[100, 89]] as Periods, 4, false, '89'],
     ['of calls nine tenths of which have it', [[10, 9]] as Periods, 4, true, '90'],
