@@ -86,6 +86,15 @@ describe('a quiet time that has ended', () => {
       expect(found).toHaveLength(notes);
     },
   );
+
+  it('of a tenant is told unless a run of that tenant has covered it', async () => {
+    const spans = JSON.stringify({ [COMPLETED]: [{ since: ago(390), until: ago(200) }] });
+    const marks = { [ack(COMPLETED, 'acme')]: NOW };
+    const found = (name: string) =>
+      notesOf(world({ tenant: 'acme' }, { cursors: { [name]: spans }, marks }));
+    expect(await found('tenant:acme:call-webhooks.covered')).toEqual([]);
+    expect(await found('call-webhooks.covered')).toHaveLength(1);
+  });
 });
 
 it('deliveries without a handler are notes, with their number and their event', async () => {
@@ -165,6 +174,30 @@ describe('deliveries without a handler, of receivers with tenants', () => {
     expect(notes).toEqual(expected);
   });
 });
+
+it.each([
+  ['a dead letter of a delivery', 'webhook', 'dead-lettered', 1],
+  ['a queued delivery', 'webhook', 'queued', 1],
+  ['a failure, which is sent again', 'webhook', 'handler-failed', 2],
+  ['a redrive of one from before', 'redrive', 'handled', 2],
+])(
+  'of ignored events, those of each tenant are known but for %s',
+  async (_what, source, code, count) => {
+    const outcome = (of: string, name: string) => counterName('outcome', of, name, STARTED);
+    const { notes } = await statusOf({
+      counts: {
+        minutes: minutesAgo({
+          5: { [outcome('webhook', 'ignored')]: 9 },
+          4: { [outcome(source, code)]: 1 },
+        }),
+        arrivals: periodsAgo({
+          1: { [counterName(STARTED, 'acme')]: 6, [counterName(STARTED, 'b')]: 4 },
+        }),
+      },
+    });
+    expect(notes).toHaveLength(count);
+  },
+);
 
 describe('the state of an event', () => {
   const stateOf = async (written: Written, eventName: string = COMPLETED) => {

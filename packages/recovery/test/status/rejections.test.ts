@@ -2,7 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { counterName, type OutcomeRow } from '@call-webhooks/core/stores';
 import { status, statusLine } from '@call-webhooks/recovery';
 import { HOUR, MINUTE } from './service-model.ts';
-import { ack, minutesAgo, NOW, rowAt, statusOf, storeWith, type Written } from './written-log.ts';
+import {
+  ack,
+  minutesAgo,
+  NOW,
+  periodsAgo,
+  rowAt,
+  statusOf,
+  storeWith,
+  type Written,
+} from './written-log.ts';
 
 describe('deliveries that cannot be verified', () => {
   const minutes = (names: readonly string[], start = NOW - 8 * MINUTE) =>
@@ -273,6 +282,69 @@ describe('rejections that have ended', () => {
     expect(attention.map(({ until, urgent }) => [until, urgent])).toEqual([
       isEnd ? [ago(50), false] : [undefined, true],
     ]);
+  });
+});
+
+describe('the events that rejections concern', () => {
+  const name = counterName('rejected', 'signature-mismatch', '');
+  const ago = (minutes: number) => NOW - minutes * MINUTE;
+  const at = (...all: readonly number[]) =>
+    minutesAgo(Object.fromEntries(all.map((one) => [one, { [name]: 1 }])));
+  const arrivals = (counts: Readonly<Record<number, readonly [number, number]>>) =>
+    periodsAgo(
+      Object.fromEntries(
+        Object.entries(counts).map(([period, [completed, started]]) => [
+          period,
+          {
+            [counterName('call:completed', '')]: completed,
+            [counterName('call:started', '')]: started,
+          },
+        ]),
+      ),
+    );
+  const suspected = async (written: Written) =>
+    (await statusOf(written)).attention.map(({ urgent, eventName, until }) => [
+      ...[urgent, eventName, until],
+    ]);
+
+  it('are those that used to arrive a fifth as often as the most frequent one', async () => {
+    const marks = { [ack('call:completed')]: ago(30), [ack('call:started')]: ago(30) };
+    const world = (started: number) => ({
+      counts: { minutes: at(6, 1), arrivals: arrivals({ 9: [10, started] }) },
+      marks,
+    });
+    expect(await suspected(world(2))).toEqual([[true, undefined, undefined]]);
+    expect(await suspected(world(1))).toEqual([[true, 'call:completed', undefined]]);
+  });
+
+  it('are none of those that arrived in the middle of them', async () => {
+    const marks = { [ack('call:completed')]: ago(40), [ack('call:started')]: ago(13) };
+    expect(await suspected({ counts: { minutes: at(30, 25, 20, 15, 10, 5, 1) }, marks })).toEqual([
+      [true, 'call:completed', undefined],
+    ]);
+  });
+
+  it('are judged by how often they arrived before, not since', async () => {
+    const world = (counts: Readonly<Record<number, readonly [number, number]>>) => ({
+      counts: { minutes: at(60, 55, 50), arrivals: arrivals(counts) },
+      rows: [rowAt(45, { outcome: 'handled' })],
+      marks: { [ack('call:completed')]: ago(1), [ack('call:started')]: ago(70) },
+    });
+    expect(await suspected(world({ 9: [10, 10], 3: [100, 0] }))).toEqual([
+      [false, undefined, ago(50)],
+    ]);
+    expect(await suspected(world({ 9: [100, 10], 3: [1, 0] }))).toEqual([]);
+  });
+
+  it('are not told from what was verified in the last half hour of them', async () => {
+    // What was verified in the middle of a series, and again after it, has not been mended in between.
+    const world = (minutes: number) => ({
+      counts: { minutes: at(...Array.from({ length: 13 }, (_, index) => 30 + 4 * index)) },
+      rows: [minutes, 25].map((one) => rowAt(one, { outcome: 'handled' as const })),
+      marks: { [ack('call:completed')]: ago(25), [ack('call:started')]: ago(90) },
+    });
+    expect(await suspected(world(57))).toEqual([[true, 'call:started', undefined]]);
+    expect(await suspected(world(61))).toEqual([[false, undefined, ago(30)]]);
   });
 });
 

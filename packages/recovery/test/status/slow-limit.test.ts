@@ -180,4 +180,21 @@ describe('slow deliveries', () => {
     expect(await told(2)).toEqual([3]);
     expect(await told(3)).toEqual([]);
   });
+
+  it('began after the last time in which so many quick ones came that it is hardly chance', async () => {
+    const times = (quick: number) =>
+      periodsAgo({
+        1: { [took(14_000, 'deliveryMs', COMPLETED)]: 5 },
+        2: { [took(100, 'deliveryMs', COMPLETED)]: 20 },
+        3: { [took(100, 'deliveryMs', COMPLETED)]: quick },
+        4: { [took(14_000, 'deliveryMs', COMPLETED)]: 5 },
+      });
+    const told = async (quick: number) =>
+      (await statusOf({ counts: { times: times(quick) } })).attention.map((one) => [
+        ...[one.count, (NOW - one.since) / MINUTE],
+      ]);
+    // A fifth is slow, so 31 quick ones in a row come once in a thousand times.
+    expect(await told(11)).toEqual([[5, 10]]);
+    expect(await told(10)).toEqual([[10, 40]]);
+  });
 });

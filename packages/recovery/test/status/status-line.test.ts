@@ -153,4 +153,13 @@ describe('the line of a status in which nothing needs attention', () => {
       'No event is overdue; a custom payload arrived last at 13:44 UTC.',
     );
   });
+
+  it('doubts a quiet time once, although rejections are too new to be judged as well', () => {
+    const events = [{ ...stopped, state: 'unknown' }] as const;
+    const quiet = 'Quiet since 09:00 UTC.';
+    expect(lineOf(events)).toBe(`${quiet} It is too early to tell whether that is normal.`);
+    const undecided = [{ since: NOW, count: 1, text: 'A doubt.' }];
+    const of = { at: NOW, attention: [], events, notes: [], timeZone: 'UTC' };
+    expect(statusLine({ ...of, undecided })).toBe(`A doubt. ${quiet}`);
+  });
 });
