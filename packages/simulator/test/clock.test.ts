@@ -200,6 +200,23 @@ test('a real clock waits for what is due in months, and sets no timer that Node 
   }
 });
 
+test('a real clock that was advanced waits for the rest of what is due, and tells whole milliseconds', async () => {
+  let passed = 0.25;
+  const real = jest.spyOn(performance, 'now').mockImplementation(() => passed);
+  const set = jest.spyOn(globalThis, 'setTimeout');
+  const clock = new SimulatorClock('real', 0, new InFlightRequests(1_000), () => undefined);
+  try {
+    clock.at(50_000, () => undefined);
+    await clock.advance(20_000);
+    expect(set.mock.calls.map(([, ms]) => ms)).toEqual([50_000, 30_000]);
+    passed += 10.5;
+    expect(clock.now()).toBe(20_010);
+  } finally {
+    clock.close();
+    for (const spy of [real, set]) spy.mockRestore();
+  }
+});
+
 test('a real clock never goes back, not for what is overdue either', async () => {
   let passed = 0;
   const real = jest.spyOn(performance, 'now').mockImplementation(() => passed);

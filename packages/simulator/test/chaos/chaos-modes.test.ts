@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import { describe, expect, test } from '@jest/globals';
+import { OutgoingMessage, type ServerResponse } from 'node:http';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { ChaosMode, SimulatorOptions } from '@call-webhooks/simulator';
 import { Webhook } from 'standardwebhooks';
 import { plainReceiver, type Received, type Respond } from '../support/receiver.ts';
@@ -126,6 +126,18 @@ describe('what is done to attempts', () => {
     expect(pieces.length).toBeGreaterThan(2);
     expect(simulator.events.list()[0]!.state).toBe('acknowledged');
     expect(simulator.events.list()[0]!.attempts[0]!.tookMs).toBeGreaterThanOrEqual(30);
+  });
+
+  test('slowBody: the body is sent in eight parts', async () => {
+    const { simulator } = await chaotic('slowBody', 200, { slowBodyMs: 8 });
+    const write = jest.spyOn(OutgoingMessage.prototype, 'write');
+    simulator.calls.start();
+    await simulator.events.settled();
+    const parts = write.mock.calls.map(([part]) => (part as Uint8Array).length);
+    write.mockRestore();
+    const [event] = simulator.events.list();
+    expect(parts).toHaveLength(8);
+    expect(parts.reduce((sum, size) => sum + size, 0)).toBe(Buffer.byteLength(event!.body));
   });
 
   test.each(['wrongSecret', 'tamperedBody'] as const)(

@@ -17,6 +17,56 @@ test('of the body of a response, the first 64 KiB are kept', async () => {
   expect(response).toHaveProperty('body', body.slice(0, 32_768));
 });
 
+test.each([
+  [0, 1],
+  [1.4, 1],
+  [1.5, 2],
+  [90.49, 90],
+  [90.5, 91],
+])('of a call of %d s, the recording has %d whole seconds', async (durationSeconds, seconds) => {
+  const { calls, clock } = await open.simulator();
+  const { _id } = calls.place({ durationSeconds });
+  await clock.runUntilIdle();
+  expect(calls.get(_id).recording).toHaveProperty('durationSeconds', seconds);
+});
+
+test.each([0, 1])(
+  'a call without a recording is logged when it ends (recordingFirst: %i)',
+  async (recordingFirst) => {
+    const { calls, clock } = await open.simulator({ recordingFirst });
+    const { endedAt, loggedAt } = calls.end(calls.start({ recorded: false })._id);
+    expect([loggedAt, clock.nextDueAt()]).toEqual([endedAt, undefined]);
+  },
+);
+
+test('events that wait for a place are sent in the order in which they happened', async () => {
+  const simulator = await open.simulator({ maxInFlight: 1 });
+  const receiver = await open.receiver();
+  simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+  const placed = Array.from({ length: 6 }, () => simulator.calls.start()._id);
+  await simulator.events.settled();
+  const arrived = receiver.received.map(
+    ({ body }) => (JSON.parse(body) as { callId: string }).callId,
+  );
+  expect(arrived).toEqual(placed);
+});
+
+test('a filter takes whole values: the beginning of one finds nothing', async () => {
+  const { calls, events, rules } = await open.simulator({ maxAttempts: 1 });
+  const { _id: ruleId } = rules.create({
+    trigger: 'call:started',
+    actions: [{ url: 'http://127.0.0.1:9/' }],
+  });
+  rules.pause(ruleId);
+  const { _id: callId } = calls.start();
+  const whole = { callId, ruleId, eventName: 'call:started', state: 'dropped' } as const;
+  expect(events.list(whole)).toHaveLength(1);
+  for (const [name, value] of Object.entries(whole)) {
+    expect(events.list({ [name]: value.slice(0, -1) })).toEqual([]);
+    expect(events.list({ [name]: value.toUpperCase() })).toEqual([]);
+  }
+});
+
 describe('keepRecords', () => {
   test('the oldest finished events are removed, also from the counts', async () => {
     const simulator = await open.simulator({ keepRecords: 3 });

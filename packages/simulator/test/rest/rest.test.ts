@@ -52,6 +52,10 @@ describe('errors are JSON', () => {
     ['/events?search=since:tomorrow', 400, 'invalid-search'],
     ['/events?next=nonsense', 400, 'invalid-input'],
     ['/events?limit=0', 400, 'invalid-input'],
+    ['/events?limit=1000000000', 400, 'invalid-input'],
+    ['/events?limit=', 400, 'invalid-input'],
+    ['/events?limit=1.5', 400, 'invalid-input'],
+    ['/events?limit=1&limit=2', 400, 'invalid-input'],
   ])('GET %s: %i', async (path, status, code) => {
     const answer = await restOf(await open.simulator())(path);
     expect(answer.status).toBe(status);

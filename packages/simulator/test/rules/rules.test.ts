@@ -299,6 +299,18 @@ test.each([
   },
 );
 
+test('a secret that several actions share is listed once', async () => {
+  const { rules, secrets } = await open.simulator();
+  const secret = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+  rules.forwardTo('http://127.0.0.1:9/', { secret });
+  expect(secrets.all()).toEqual([secret]);
+  const [own] = rules.create({
+    trigger: 'call:started',
+    actions: [{ url: 'http://127.0.0.1:9/' }],
+  }).actions;
+  expect(secrets.all()).toEqual([secret, secrets.get(own!._id)!.current]);
+});
+
 test('the recording webhook has one URL, and a secret of its own that a new URL keeps', async () => {
   const { rules, secrets } = await open.simulator();
   const { _id, actions } = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/a' });
