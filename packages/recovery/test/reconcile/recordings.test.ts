@@ -18,10 +18,12 @@ async function run(
 ) {
   const { client } = listing([calls]);
   const asked: string[] = [];
+  const options: unknown[] = [];
   const delivered: MissedEvent[] = [];
   let open = 0;
-  const recording = async (id: string) => {
+  const recording = async (id: string, more: unknown) => {
     asked.push(id);
+    options.push(more);
     if (error) throw error;
     open += 1;
     return { body: new ReadableStream({ cancel: () => void (open -= 1) }) } as never;
@@ -36,7 +38,7 @@ async function run(
     },
     ...{ store: { rememberFor: DAY }, since, clock, recordings, concurrency: 1 },
   }).catch((thrown: unknown) => thrown);
-  return { result, asked, delivered, open };
+  return { result, asked, options, delivered, open };
 }
 
 const completed = (callId: string) => ({ eventName: 'call:completed', callId });
@@ -67,6 +69,34 @@ describe('the recording of a call', () => {
     ]);
     expect(result).toEqual({ ...NOTHING, seen: 3, missed: 2, handled: 2 });
     expect([asked, delivered[0]]).toEqual([['over'], completed('over')]);
+  });
+
+  it('is one whatever its content type is, which the interface does not document', async () => {
+    const { options } = await run([call(15)]);
+    expect(options).toMatchObject([{ anyContentType: true }]);
+  });
+
+  it('is not asked for while the call goes on, by the fields that the records have', async () => {
+    const of = async (fieldNames: { endedAt?: string }) => {
+      const { client } = listing([
+        [call(15, { endedAt: undefined, over: STARTED_AT + 25 * HOUR })],
+      ]);
+      const delivered: string[] = [];
+      await reconcile({
+        client,
+        receiver: {
+          deliver: async ({ eventName }) => {
+            delivered.push(eventName);
+            return { outcome: 'handled' };
+          },
+        },
+        ...{ store: { rememberFor: DAY }, since, clock, fieldNames },
+      });
+      return delivered;
+    };
+    // Without an end, a call of nine hours ago is over.
+    expect(await of({})).toEqual(['call:completed']);
+    expect(await of({ endedAt: 'over' })).toEqual([]);
   });
 
   it('is none if the service does not find it', async () => {

@@ -98,6 +98,45 @@ describe('the window', () => {
     expect(found).toMatchObject({ seen: 4, handled: 3 });
   });
 
+  it.each([
+    ['begins later, as a schedule does', -1, ['1']],
+    ['begins at the same time', 0, ['1']],
+    ['begins earlier', 1, [undefined, '1']],
+  ])(
+    'that %s than that of a stopped run goes on there, or begins anew',
+    async (_what, more, pages) => {
+      const { handled, receiver } = oldReceiver();
+      const until = clock.now() - SETTLE_FOR_MS;
+      const cursor = { since: +lateSince + more, until, next: '1', result: NOTHING };
+      await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
+      const { client, asked } = listing([[call(13)], [call(12.5)]]);
+      await reconcile({ client, receiver, since: lateSince, clock });
+      expect(asked).toEqual(pages);
+      expect(handled).toContain('c12.5');
+    },
+  );
+
+  it.each([
+    [
+      9.9,
+      /10.9 minutes \(.* ms\) ago, but this memory store knows nothing .* created, 9.9 minutes \(/,
+    ],
+    [10, /11 minutes \(.* ms\) ago, but the store remembers handled events for 10 minutes \(/],
+    [118.9, /119.9 minutes \(.* ms\) ago, but the store .* for 118.9 minutes \(/],
+    [119.5, /2 hours \(.* ms\) ago, but the store .* for 119.5 minutes \(/],
+    [120, /2 hours \(.* ms\) ago, but the store .* for 2 hours \(/],
+  ])('that is too long for a store that remembers %d minutes says so', async (minutes, message) => {
+    const { receiver } = oldReceiver();
+    const { client } = listing([[]]);
+    const rememberFor = Math.round(minutes * MINUTE);
+    const refused = reconcile({
+      ...{ client, receiver, clock, store: { rememberFor } },
+      since: new Date(clock.now() - rememberFor - MINUTE - 1),
+      until: new Date(clock.now()),
+    });
+    await expect(refused).rejects.toThrow(message);
+  });
+
   it('finds what is newer than the first of several runs that were stopped', async () => {
     const { handled, receiver } = oldReceiver();
     const cursor = { since: +lateSince, until: STARTED_AT + 14 * HOUR, next: '1', result: NOTHING };

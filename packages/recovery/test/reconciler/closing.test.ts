@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger, deferred } from '@call-webhooks/contract-tests';
 import { memoryStore } from '@call-webhooks/core';
 import { startReconciler, type ReconcilerOptions } from '../../src/index.ts';
@@ -97,6 +97,28 @@ describe('a reconciler that is closed', () => {
     late.resolve();
     await reconciler.close();
     expect(await isFree()).toBe(true);
+  });
+
+  it('waits 10 seconds by default', async () => {
+    const late = deferred();
+    const { asked, reconciler } = begin(async () => {
+      await late.promise;
+      throw new Error('no answer');
+    });
+    await asked.promise;
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    try {
+      let isClosed = false;
+      const closing = reconciler.close().then(() => (isClosed = true));
+      await jest.advanceTimersByTimeAsync(9_999);
+      expect(isClosed).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      await closing;
+    } finally {
+      jest.useRealTimers();
+      late.resolve();
+      await reconciler.close();
+    }
   });
 
   it('before its first look has not asked the service', async () => {

@@ -40,6 +40,35 @@ it.each(CALLS)('a run goes on when %s() of the store does not respond', async (m
   expect(failures).toEqual([]);
 });
 
+it('a run whose lease cannot be given back has ended all the same', async () => {
+  const world = await startWorld();
+  const failures = Array.from({ length: 11 }, () => refused);
+  const store = withFailures(memoryStore({ now: world.now }), 'release', failures);
+  const { clock, results, errors } = await start(world, { store });
+  await clock.advance(20);
+  expect([results.length, errors, failures]).toEqual([1, [], []]);
+  expect(world.log.entries.map(({ level }) => level)).toEqual(['warn']);
+});
+
+it('a hook of an event may return a promise that rejects', async () => {
+  const world = await startWorld();
+  const { simulator, ruleId } = world;
+  let rejected = 0;
+  const onEvent = () => ({
+    // As a promise that rejects: what nobody asks for its error ends the process.
+    then: (_done: unknown, failed?: (error: Error) => void) => {
+      rejected += 1;
+      failed?.(new Error('of the hook'));
+    },
+  });
+  const { clock, reports, errors } = await start(world, { onEvent });
+  simulator.rules.pause(ruleId);
+  await world.place(2);
+  await clock.advance(30);
+  expect(reports).toMatchObject([{ missed: 2 }]);
+  expect([rejected > 0, errors]).toEqual([true, []]);
+});
+
 describe.each([undefined, 'acme'])('the log of a reconciler (tenant: %s)', (tenant) => {
   const options = tenant === undefined ? {} : { tenant };
   const of = tenant === undefined ? expect.not.objectContaining({ tenant: 'acme' }) : { tenant };
