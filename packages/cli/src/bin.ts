@@ -31,7 +31,7 @@ process.stderr.on('error', () => undefined);
 function exitSoon(): void {
   const ENOUGH_MS = 500;
   setTimeout(() => {
-    if (process.stdout.writableLength > 0) exitSoon();
+    if (process.stdout.writableLength + process.stderr.writableLength > 0) exitSoon();
     else process.exit();
   }, ENOUGH_MS).unref();
 }

@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, createReadStream, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@call-webhooks/contract-tests';
@@ -74,6 +77,37 @@ describe('the program as a process', () => {
     expect(await exit).toEqual([0, null]);
     expect(await text(child.stderr)).not.toContain('EPIPE');
   });
+
+  (process.platform === 'win32' ? test.skip : test)(
+    'a slow reader of a pipe gets all that is written, also to stderr',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'pipe-'));
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      // Open for both first, so that neither end waits for the other.
+      const writing = openSync(pipe, 'r+');
+      const reading = openSync(pipe, 'r');
+      // More than a pipe holds.
+      const name = 'x'.repeat(120_000);
+      const argv = ['check', '--to', '3000/hook', '--only', name];
+      const child = spawn(process.execPath, [...FLAGS, BIN, ...argv], {
+        cwd: ROOT,
+        stdio: ['ignore', 'ignore', writing],
+      });
+      closeSync(writing);
+      const exit = once(child, 'exit');
+      let told = '';
+      for await (const piece of createReadStream('', { fd: reading, highWaterMark: 2_048 })) {
+        told += String(piece);
+        // All of it takes longer than the program waits for anything else.
+        await pause(25);
+      }
+      expect(told.replaceAll('\n', '')).toContain(`There is no check or group named ${name}.`);
+      expect(await exit).toEqual([2, null]);
+      rmSync(folder, { recursive: true });
+    },
+    120_000,
+  );
 
   test('a time without a zone is UTC, wherever the command runs', async () => {
     const store = ['--store', 'sqlite:/nowhere/calls.db'];

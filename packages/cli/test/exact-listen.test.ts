@@ -198,6 +198,31 @@ describe('what listen forwards', () => {
   });
 
   test.each([
+    ['a receiver names its outcome', 503, '{"outcome":"store-unavailable"}', 'store-unavailable'],
+    ['a receiver acknowledges', 200, '{"outcome":"duplicate"}', 'duplicate'],
+    ['the outcome has another status', 500, '{"outcome":"duplicate"}', undefined],
+    ['there is no such outcome', 500, '{"outcome":"no-such"}', undefined],
+    ['the body is long', 200, `{"outcome":"duplicate","x":"${'x'.repeat(200)}"}`, undefined],
+    ['the app says nothing', 500, 'oops', undefined],
+  ])('is printed with what the app made of it: %s', async (_what, status, body, outcome) => {
+    answer = { status, body };
+    const one = await listen('--forward-to', behind.url, '--no-body');
+    expect(await one.send({})).toMatchObject({ status, said: body });
+    const said = outcome === undefined ? String(status) : `${String(status)} ${outcome}`;
+    expect(one.stdout().replaceAll(/\d+ ms/g, '1 ms')).toContain(
+      `\n  → ${behind.url}  ${said}  1 ms\n`,
+    );
+    const scripted = await listen('--forward-to', behind.url, '--json');
+    await scripted.send({});
+    expect(scripted.records()[1]).toMatchObject({ status, outcome: 'forwarded' });
+    const { forwarded } = scripted.records()[1] as { forwarded: object };
+    expect(forwarded).toEqual({
+      ...{ url: behind.url, response: String(status), ms: expect.any(Number) },
+      ...(outcome !== undefined && { outcome }),
+    });
+  });
+
+  test.each([
     ['response withheld', 404, ', which would pause the rule at once'],
     ['response withheld', 410, ''],
     ['response withheld', 301, ''],

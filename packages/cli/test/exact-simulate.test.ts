@@ -188,7 +188,7 @@ describe('rotate, in the simulator', () => {
     const { code, stderr } = await rotate('--secret-out', file, '--yes');
     expect(code).toBe(0);
     const [first, second, third, fourth, ...rest] = readFileSync(file, 'utf8').split('\n');
-    expect(first).toBe(`${secret()} # action ${actionId}`);
+    expect(first).toBe(`${secret()} # of the CRM action ${actionId}`);
     const ends = [second, fourth].map((line = '') => Date.parse(line.split(' until ')[1] ?? ''));
     for (const end of ends) {
       expect(end).toBeGreaterThanOrEqual(from + 600_000);

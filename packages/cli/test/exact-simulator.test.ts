@@ -74,13 +74,16 @@ const actionOf = (at: number, path: string, more: object = {}) => ({
 });
 const CUSTOM = { payload: { id: '{{callId}}' } };
 
+const GENERATED =
+  '2 secrets were generated, and your receiver needs all of them. To see every secret: npx call-webhooks rules list --show-secret\n';
+
 test('rules prints each rule with its action, what it changes, and how the recording webhook moved', async () => {
   const { simulator, text, json, hook } = await setup();
   const none = 'There are no rules. Create them: npx call-webhooks rules create --url URL\n';
   expect(await text('rules', 'list')).toEqual({ code: 0, lines: [], stderr: none });
   expect(await json('rules', 'list')).toEqual([]);
   expect(await text('rules', 'create', '--url', hook)).toEqual({
-    ...{ code: 0, lines: [HEAD, STARTED, COMPLETED, RECORDING], stderr: '' },
+    ...{ code: 0, lines: [HEAD, STARTED, COMPLETED, RECORDING], stderr: GENERATED },
   });
   const other = ['rules', 'create', '--url', hook.replace('hook', 'other'), '--trigger'];
   expect(await text(...other, 'call:recording-available', '--unsigned')).toEqual({

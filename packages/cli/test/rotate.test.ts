@@ -104,7 +104,7 @@ test.each(['the service', 'the simulator'])(
     const fresh = isService ? NEW : simulator.secrets.get(action)?.current;
     const [, inTenMinutes = ''] = / until (\S+)$/.exec(lines[1] ?? '') ?? [];
     expect(lines).toEqual([
-      `${fresh} # action ${action}`,
+      `${fresh} # current, action ${action}`,
       `${OLD} # current, action ${action} until ${inTenMinutes}`,
       `${secret(4)} # action ${action} until ${sooner}`,
       `${secret(5)} # action ${action} until ${inTenMinutes}`,
@@ -140,11 +140,24 @@ describe('a file that has more than the old secret', () => {
     ];
     const { text } = await rotated(`${before.join('\n')}\n`);
     const [first, ...lines] = text.split('\n');
-    expect(first).toBe(`${NEW} # action action`);
+    expect(first).toBe(`${NEW} # call:completed, action action`);
     const ended = lines.findIndex((line) => line.startsWith(OLD));
     expect(lines[ended]).toMatch(/^whsec_\S+ # call:completed, action action until \d{4}-\S+Z$/);
     lines[ended] = before[2] ?? '';
     expect(lines).toEqual([...before, '']);
+  });
+
+  test.each([
+    ['in front of the action', '# CRM, action action', 'CRM, action action'],
+    ['behind it', '# action action, CRM', 'action action, CRM'],
+    ['with an old end', '# CRM action action until: 2099-01-31T12:00Z', 'CRM action action'],
+  ])('keeps the label of the action %s, also for the new secret', async (_where, comment, note) => {
+    const { text } = await rotated(`${OTHER} # other, action other\n${OLD} ${comment}\n`);
+    const [first, second, third] = text.split('\n');
+    expect([first, second]).toEqual([`${NEW} # ${note}`, `${OTHER} # other, action other`]);
+    const [before, until = ''] = (third ?? '').split(' until ');
+    expect(before).toBe(`${OLD} # ${note}`);
+    expect(Math.abs(Date.parse(until) - Date.now() - 600_000)).toBeLessThan(60_000);
   });
 
   test('ends no secret whose action is unknown, and says so', async () => {

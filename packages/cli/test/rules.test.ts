@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Simulator, startSimulator } from '@call-webhooks/simulator';
 import { run } from './support/run.ts';
 
+const GIVEN = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
 describe('rules', () => {
   const URL_1 = 'http://127.0.0.1:9/one';
   const URL_2 = 'http://127.0.0.1:9/two';
@@ -49,6 +51,49 @@ describe('rules', () => {
     expect((await create(3002)).stderr).toContain('Its URL was http://127.0.0.1:3001/x before.');
   });
 
+  test.each([
+    [
+      'three were generated',
+      [],
+      {},
+      '3 secrets were generated, and your receiver needs all of them.',
+    ],
+    [
+      'one was',
+      ['--trigger', 'call:started'],
+      {},
+      '1 secret was generated, and your receiver needs it.',
+    ],
+    ['some were', [], { CALL_WEBHOOK_SECRET: GIVEN }, '2 secrets were generated'],
+    ['it was given', ['--trigger', 'call:started', '--secret', GIVEN], {}, undefined],
+    ['it is printed', ['--show-secret'], {}, undefined],
+    ['there is none', ['--unsigned'], {}, undefined],
+  ])('create says how to see the secrets: %s', async (_what, flags, more, told) => {
+    const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url, ...more };
+    const { stderr } = await run(['rules', 'create', '--url', URL_1, ...flags], { env });
+    if (told === undefined) expect(stderr).not.toContain('generated');
+    else expect(stderr).toContain(told);
+    expect(stderr.includes('npx call-webhooks rules list --show-secret')).toBe(told !== undefined);
+    expect(stderr).not.toContain('whsec_');
+  });
+
+  test('list --show-secret says on stderr whose each secret is', async () => {
+    const secret = GIVEN;
+    const [one, two] = (['call:started', 'call:completed'] as const).map((trigger, at) =>
+      simulator.rules.create({ trigger, actions: [{ url: URL_2, ...(at === 0 && { secret }) }] }),
+    );
+    const first = simulator.secrets.get(String(two?.actions[0]?._id))?.current;
+    const { stdout, stderr } = await cli('list', '--show-secret');
+    expect(stdout).toBe(`${secret}\n${first}\n`);
+    const unsigned = simulator.rules.list().find(({ _id }) => _id === rule);
+    expect(stderr.trim().split('\n')).toEqual([
+      `unsigned: call:completed, rule ${rule}, action ${unsigned?.actions[0]?._id}`,
+      `secret 1: call:started, rule ${one?._id}, action ${one?.actions[0]?._id}`,
+      `secret 2: call:completed, rule ${two?._id}, action ${two?.actions[0]?._id}`,
+    ]);
+    expect((await cli('list', '--show-secret', '--json')).stderr).toBe('');
+  });
+
   test('list --show-secret prints each secret once, for scripts', async () => {
     const signed = simulator.rules.create({ trigger: 'call:started', actions: [{ url: URL_2 }] });
     const id = String(signed.actions[0]?._id);
@@ -57,7 +102,7 @@ describe('rules', () => {
     const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
     const atTerminal = await run(['rules', 'list', '--show-secret'], { env, terminal: true });
     expect(stripVTControlCharacters(atTerminal.stdout)).toContain(
-      `${secret} # call:started, action ${id}\n`,
+      `${secret} # call:started, rule ${signed._id}, action ${id}\n`,
     );
     expect((await cli('list', '--show-secret', '--json')).records()).toEqual([
       expect.objectContaining({ ruleId: rule, secret: null }),

@@ -14,7 +14,7 @@ export {
   wrongArgument,
 } from './http/wrong-argument.ts';
 export { isoTime } from './iso-time.ts';
-export { DELIVERY_SOURCES } from './outcomes.ts';
+export { DELIVERY_SOURCES, outcomeNamedIn } from './outcomes.ts';
 export { claimIdOf, newWebhookId } from './sender.ts';
 export { STATUS, THROWN_ERRORS } from './outcome-table.ts';
 export { readiness, type ReadyResponse } from './ready.ts';

@@ -128,8 +128,8 @@ const ROWS = {
   },
   'secret-unavailable': {
     status: 503,
-    when: 'The secret provider failed, and no cached secret matches.',
-    fix: 'Check your secrets manager.',
+    when: 'The receiver has no secret, or its secret provider failed and no cached secret matches.',
+    fix: 'Give the process of the receiver its signing secrets, for example in CALL_WEBHOOK_SECRET, or check your secrets manager.',
   },
   'shutting-down': {
     status: 503,

@@ -126,6 +126,16 @@ const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) 
   [Code in OutcomeCode]: ReturnType<typeof prepare>;
 };
 
+/** `{"outcome":"…"}` is short. A longer body comes from another server. */
+const LONGEST_BODY = 200;
+
+/** The outcome that a receiver names in its response. @returns undefined if the response is none of ours */
+export function outcomeNamedIn(status: number, body: string): OutcomeCode | undefined {
+  if (body.length > LONGEST_BODY) return undefined;
+  const [, code = ''] = /"outcome"\s*:\s*"([a-z-]+)"/.exec(body) ?? [];
+  return codes.find((one) => one === code && OUTCOMES[one].status === status);
+}
+
 /** The response for an outcome. Bodies and headers are built once, at import. */
 export function responseFor(outcome: Outcome): ReceiverResponse {
   const { headers, body } = PREPARED[outcome.outcome];

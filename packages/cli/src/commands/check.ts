@@ -2,9 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { checksOf, serverErrorOf, grade, type Grade, isBasic } from '../grader/grade.ts';
-import { type Check, DEFAULTS, GradedReceiver, groupOf } from '../grader/receiver.ts';
-import { OTHER_SECRETS } from '../grader/own-checks.ts';
+import {
+  checksOf,
+  serverErrorOf,
+  grade,
+  type Grade,
+  isWantedByDefault,
+  receiverWith,
+} from '../grader/grade.ts';
+import { type Check, DEFAULTS, type GradedReceiver, groupOf } from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { callFieldNames, withFieldNameOption } from '../input/fields.ts';
 import { didYouMean, repeatable } from '../input/options.ts';
@@ -53,7 +59,8 @@ export function checkCommand(app: App, base: Command): Command {
 Sends an unsigned and a forged event. If you give a secret, the command also
 sends a genuine event, a replay, a stale event, one from the future and one that
 was tampered with. If you give several secrets, it sends a genuine event for
-each. These events have a name without a handler, so none of your handlers runs.
+each, and uses the first one that the receiver accepts for all other checks.
+These events have a name without a handler, so none of your handlers runs.
 
 With --deep, the command runs about 120 checks. Each check follows from a
 sentence of the interface.
@@ -113,13 +120,9 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
   if (to === undefined) throw badInput('--to is missing.', 'Pass the receiver: --to URL');
   const url = targetUrl(to, allowExternal);
   const effectsUrl = effects && targetUrl(effects, allowExternal);
-  const [secret, ...others] = await givenSecrets(io, options);
-  const otherSecrets = others.length > 0 ? others : undefined;
-  return new GradedReceiver({
+  const target = {
     ...DEFAULTS,
     url,
-    secret,
-    otherSecrets,
     effectsUrl,
     headerPrefix,
     insecure,
@@ -128,7 +131,8 @@ async function receiverOf({ io }: App, options: CheckOptions): Promise<GradedRec
     effectsWithinMs: options.effectsWithin,
     timeoutMs: options.timeout,
     signal: io.signal,
-  });
+  };
+  return receiverWith(target, await givenSecrets(io, options));
 }
 
 /** The checks of `--only`: ids, or groups. @throws CliError 2 for a name that is neither */
@@ -136,10 +140,7 @@ function selection(
   receiver: GradedReceiver,
   { only, deep }: CheckOptions,
 ): (check: Check) => boolean {
-  const { otherSecrets } = receiver.options;
-  if (only === undefined && deep) return () => true;
-  if (only === undefined)
-    return (check) => isBasic(check) || (check.id === OTHER_SECRETS && otherSecrets !== undefined);
+  if (only === undefined) return deep ? () => true : isWantedByDefault(receiver);
   const all = checksOf(receiver);
   const names = only.flatMap((list) => list.split(','));
   const groups = [...new Set(all.map(groupOf))];

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
+import { basicOptions, grade, isBasic, receiverWith, serverErrorOf } from '../grader/grade.ts';
 import { type GradedReceiver, isAcknowledged } from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { describeResult } from '../http/effects.ts';
@@ -31,8 +31,8 @@ export async function receivers(app: App, options: DoctorOptions): Promise<Found
 
 async function examine(app: App, url: string, options: DoctorOptions): Promise<Found[]> {
   const secrets = await givenSecrets(app.io, options);
-  const secret = await acknowledgedSecret(app, url, options, secrets);
-  const graded = basicReceiver(app, { ...options, url, secret });
+  const graded = await receiverWith(basicOptions(app, { ...options, url }), secrets);
+  const { secret } = graded.options;
   const grades = await grade(graded, isBasic);
   const failure = serverErrorOf(grades);
   if (failure !== undefined) return [bad(failure, "Read the receiver's log.")];
@@ -47,22 +47,6 @@ async function examine(app: App, url: string, options: DoctorOptions): Promise<F
   if (grades.some(({ check, result }) => check.id === BASELINE && result === 'pass'))
     all.push(...(await deliver(graded, secrets)));
   return [...all, await unknownPath(app, url, options), clock(graded.clockAhead)];
-}
-
-/** The first secret with which a delivery is acknowledged, so that one that is not deployed hides nothing. */
-async function acknowledgedSecret(
-  app: App,
-  url: string,
-  options: DoctorOptions,
-  secrets: readonly string[],
-): Promise<string | undefined> {
-  const [first] = secrets;
-  for (const secret of secrets.length > 1 ? secrets : []) {
-    const receiver = basicReceiver(app, { ...options, url, secret });
-    const result = await receiver.send(receiver.sign(receiver.event().body));
-    if (isAcknowledged(result)) return secret;
-  }
-  return first;
 }
 
 /** Above what body parsers take by default; bytes. */

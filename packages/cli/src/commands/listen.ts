@@ -7,6 +7,7 @@ import {
   createReceiver,
   generateSecret,
   memoryStore,
+  type OutcomeCode,
   type Receiver,
   sign,
 } from '@call-webhooks/core';
@@ -14,7 +15,7 @@ import { readRawBody } from '@call-webhooks/core/node';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, environmentError } from '../errors.ts';
-import { describeResult } from '../http/effects.ts';
+import { describeResult, outcomeOf } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { wholeNumber } from '../input/options.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
@@ -22,7 +23,7 @@ import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/t
 import { bodyLines, duration, timeOfDay } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
 import { shortId } from '../terminal/table.ts';
-import { type Colors, join, t, type Text } from '../terminal/text.ts';
+import { type Colors, join, t, text, type Text } from '../terminal/text.ts';
 import { printInferred } from './infer.ts';
 import { checkSignature } from './verify.ts';
 
@@ -67,9 +68,11 @@ export function listenCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-Deliveries that cannot be verified are not forwarded. If your server returns
-404, 410 or a redirect, the service receives a 503 instead, and the command
-prints a warning: a 404 would pause the rule at once.
+Deliveries that cannot be verified are not forwarded. For the others, the
+command prints the status of your server and, if your server is a receiver of
+these packages, the outcome. If your server returns 404, 410 or a redirect, the
+service receives a 503 instead, and the command prints a warning: a 404 would
+pause the rule at once.
 ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
   [
@@ -173,6 +176,8 @@ interface Forwarded {
   readonly url: string;
   /** The status, or the error. */
   readonly response: string;
+  /** What a receiver of these packages says about the delivery. */
+  readonly outcome?: OutcomeCode | undefined;
   readonly ms: number;
   /** Set when the response was not passed on. */
   readonly warning?: string | undefined;
@@ -289,6 +294,7 @@ async function forward(
   const forwarded: Forwarded = {
     url,
     response: describeResult(result),
+    outcome: outcomeOf(result),
     ms: result.ms,
     warning: warningFor(result),
   };
@@ -378,8 +384,17 @@ function arrivalLines(colors: Colors, arrival: Arrival): Text[] {
   return [
     join(head, '  '),
     ...(problem === undefined ? [] : [t`  ${yellow(problem)}`]),
-    ...(forwarded
-      ? [t`  ${cyan('→')} ${forwarded.url}  ${forwarded.response}  ${dim(duration(forwarded.ms))}`]
-      : []),
+    ...(forwarded ? [t`  ${cyan('→')} ${forwardedText(colors, forwarded)}`] : []),
   ];
 }
+
+/** The address of the app, and what it responded: a receiver also names the outcome. */
+const forwardedText = ({ dim }: Colors, { url, response, outcome, ms }: Forwarded): Text =>
+  join(
+    [
+      text(url),
+      text(outcome === undefined ? response : `${response} ${outcome}`),
+      dim(duration(ms)),
+    ],
+    '  ',
+  );

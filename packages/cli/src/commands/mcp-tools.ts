@@ -18,7 +18,13 @@ import { withStore } from '../store/open-store.ts';
 import { statusOf } from '../store/status.ts';
 import { checkTenant, otherTenants, TENANT_FLAG, type TenantWords } from '../store/tenants.ts';
 import { shellWord } from '../terminal/shell.ts';
-import { basicReceiver, grade, isBasic, serverErrorOf } from '../grader/grade.ts';
+import {
+  basicOptions,
+  grade,
+  isWantedByDefault,
+  receiverWith,
+  serverErrorOf,
+} from '../grader/grade.ts';
 import { diagnose } from './doctor.ts';
 import type { DoctorOptions } from './doctor-options.ts';
 import { explanations } from './explain.ts';
@@ -278,9 +284,9 @@ export function toolsOf(app: App, options: DoctorOptions): Tool[] {
       'Sends forged, stale, replayed and genuine requests to a receiver, and checks the responses. No handler runs.',
       { to: z.string().max(500).optional().describe('its URL') },
       async ({ to }) => {
-        const [secret] = await givenSecrets(app.io, options);
-        const receiver = basicReceiver(app, { ...options, url: receiverUrl(to), secret });
-        const grades = await grade(receiver, isBasic);
+        const target = basicOptions(app, { ...options, url: receiverUrl(to) });
+        const receiver = await receiverWith(target, await givenSecrets(app.io, options));
+        const grades = await grade(receiver, isWantedByDefault(receiver));
         const findings = grades.map(({ check: { id, title, why }, result, saw, fix }) => ({
           check: id,
           title,

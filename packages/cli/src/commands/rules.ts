@@ -15,8 +15,14 @@ import {
   type SimulatorOptions,
   withSimulatorOption,
 } from '../simulator/connection.ts';
-import { type SecretFor, secretsForActions, signingActions } from '../simulator/secrets.ts';
+import {
+  type SecretFor,
+  secretsForActions,
+  type SigningAction,
+  signingActions,
+} from '../simulator/secrets.ts';
 import { PAUSED } from '../simulator/updates.ts';
+import { counted } from '../terminal/format.ts';
 import type { Column } from '../terminal/table.ts';
 import { type Colors, type Printable, t } from '../terminal/text.ts';
 
@@ -28,7 +34,7 @@ export function rulesCommand(app: App, base: Command): Command {
       command('list', 'List all rules with their actions')
         .option(
           '--show-secret',
-          'print the signing secrets: alone if the output is piped, else with their actions',
+          'print the signing secrets; if the output is piped, their rules and actions go to stderr',
         )
         .action(app.action((options: ListOptions) => list(app, options))),
       { isDefault: true },
@@ -126,7 +132,15 @@ function createCommand(app: App): Command {
       const connection = simulatorOf(app, options);
       // The simulator decides whether another machine is allowed.
       const url = targetUrl(options.url, true);
-      const secretFor = unsigned ? undefined : await secretsForActions(app.io, options);
+      const given = unsigned ? undefined : await secretsForActions(app.io, options);
+      let generated = 0;
+      const secretFor =
+        given &&
+        ((event: Rule['trigger']) => {
+          const secret = given(event);
+          if (secret === undefined) generated++;
+          return secret;
+        });
       const events = trigger === undefined ? EVENT_NAMES : [trigger];
       const custom = payload === undefined ? undefined : await readPayload(app.io, payload);
       const before = await connection.get<Rule[]>('/rules');
@@ -138,6 +152,10 @@ function createCommand(app: App): Command {
           t`There is only one recording webhook. Its URL was ${moved.actions[0]?.url ?? ''} before.`,
         );
       if (showSecret) await printSecrets(app, connection, created);
+      else if (generated > 0)
+        app.output.message(
+          `${counted(generated, 'secret')} ${generated === 1 ? 'was' : 'were'} generated, and your receiver needs ${generated === 1 ? 'it' : 'all of them'}. To see every secret: npx call-webhooks rules list --show-secret`,
+        );
       return undefined;
     }),
   );
@@ -219,7 +237,7 @@ function rowsOf({ green, red, yellow }: Colors, rule: Rule): Printable[][] {
 
 /**
  * Prints the secrets of all actions: for scripts each once, and for a person at a terminal with its action, as
- * in a secret file.
+ * in a secret file. Whose they are is told in either case: a script reads stdout alone.
  */
 async function printSecrets(
   { output, io }: App,
@@ -229,18 +247,27 @@ async function printSecrets(
   const actions = signingActions(rules, await connection.get<SecretsView>('/secrets'));
   if (output.json) for (const action of actions) await output.print(action);
   else if (io.stdout.isTTY)
-    for (const { secret, trigger, actionId } of actions)
+    for (const action of actions)
       await output.print(
         undefined,
         ({ dim, yellow }) =>
-          t`${secret ?? yellow('unsigned')}${dim(` # ${trigger}, action ${actionId}`)}`,
+          t`${action.secret ?? yellow('unsigned')}${dim(` # ${ownerOf(action)}`)}`,
         Infinity,
       );
-  else
-    for (const secret of new Set(actions.flatMap((one) => one.secret ?? [])))
-      await output.print(secret, () => t`${secret}`);
+  else {
+    const secrets = [...new Set(actions.flatMap((one) => one.secret ?? []))];
+    for (const secret of secrets) await output.print(secret, () => t`${secret}`);
+    for (const action of actions) {
+      const { secret } = action;
+      const which = secret === null ? 'unsigned' : `secret ${secrets.indexOf(secret) + 1}`;
+      output.message(t`${which}: ${ownerOf(action)}`);
+    }
+  }
   return undefined;
 }
+
+const ownerOf = ({ trigger, ruleId, actionId }: SigningAction): string =>
+  `${trigger}, rule ${ruleId}, action ${actionId}`;
 
 /** Finds a rule by its id or the beginning of it. @throws CliError 2 unless there is one */
 export const findRule = async (connection: Connection, id: string): Promise<Rule> =>

@@ -1,8 +1,9 @@
+import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
 import type { App } from '../app.ts';
 import { environmentError } from '../errors.ts';
 import { notOfReceiver, requireReached } from '../http/effects.ts';
 import { counted } from '../terminal/format.ts';
-import { OWN_CHECKS } from './own-checks.ts';
+import { OTHER_SECRETS, OWN_CHECKS } from './own-checks.ts';
 import {
   type Check,
   DEFAULTS,
@@ -10,6 +11,7 @@ import {
   GradedReceiver,
   type GradingOptions,
   groupOf,
+  isAcknowledged,
   missingNeed,
   readEffects,
 } from './receiver.ts';
@@ -29,6 +31,12 @@ const BASIC: readonly string[] = [
 
 /** Whether a check belongs to those without `--deep`. */
 export const isBasic = ({ id }: Check): boolean => BASIC.includes(id);
+
+/** Which checks to run if nobody chooses: the basic ones, and that of the other secrets if there are any. */
+export const isWantedByDefault =
+  ({ options: { otherSecrets } }: GradedReceiver) =>
+  (check: Check): boolean =>
+    isBasic(check) || (check.id === OTHER_SECRETS && otherSecrets !== undefined);
 
 /** All checks of a receiver: those of one group together, and the one that others build on first. */
 export function checksOf(receiver: GradedReceiver): readonly Check[] {
@@ -83,6 +91,8 @@ export async function grade(
   return effectsUrl === undefined ? grades : withEffects(grades, receiver, effectsUrl);
 }
 
+const UNSIGNED = { headers: { 'Content-Type': 'application/json' }, body: Buffer.from('{}') };
+
 /**
  * Sends a request that every receiver answers: it refuses it.
  * @param after the check before it
@@ -90,8 +100,7 @@ export async function grade(
  */
 async function requireAnswer(receiver: GradedReceiver, after?: Check): Promise<void> {
   const { url } = receiver.options;
-  const headers = { 'Content-Type': 'application/json' };
-  const result = await receiver.send({ headers, body: Buffer.from('{}') });
+  const result = await receiver.send(UNSIGNED);
   const note =
     after &&
     ` The receiver stopped responding after the check ${after.id}. No request should be able to crash a receiver.`;
@@ -110,19 +119,56 @@ export function serverErrorOf(grades: readonly Grade[]): string | undefined {
   const [status = '', ...others] = new Set(
     grades.filter(({ result }) => result !== 'skipped').map(({ saw }) => saw),
   );
-  if (others.length > 0 || !/^5\d\d$/.test(status)) return undefined;
-  return `The receiver returns ${status} for every request, so nothing could be tested. The error is in its log.`;
+  const found = /^5\d\d(?: (?<outcome>[a-z-]+))?$/.exec(status);
+  if (others.length > 0 || !found) return undefined;
+  const { outcome } = found.groups ?? {};
+  const fix =
+    outcome === undefined ? 'The error is in its log.' : OUTCOMES[outcome as OutcomeCode].fix;
+  return `The receiver returns ${status} for every request, so nothing could be tested. ${fix}`;
 }
 
-/** A receiver for the basic checks, none of which runs a handler. */
-export const basicReceiver = (
+/** The options of a receiver for the basic checks, none of which runs a handler. */
+export const basicOptions = (
   { signal }: App,
-  given: Pick<GradingOptions, 'url' | 'secret' | 'headerPrefix' | 'insecure'> & { timeout: number },
-): GradedReceiver => {
-  const { url, secret, headerPrefix, insecure, timeout: timeoutMs } = given;
-  const target = { url, secret, headerPrefix, insecure, timeoutMs };
-  return new GradedReceiver({ ...DEFAULTS, ...target, signal });
+  given: Pick<GradingOptions, 'url' | 'headerPrefix' | 'insecure'> & { timeout: number },
+): TargetOptions => {
+  const { url, headerPrefix, insecure, timeout: timeoutMs } = given;
+  return { ...DEFAULTS, url, headerPrefix, insecure, timeoutMs, signal };
 };
+
+type TargetOptions = Omit<GradingOptions, 'secret' | 'otherSecrets' | 'secretNumber'>;
+
+/**
+ * The receiver that is graded. Of several secrets, it is graded with the first with which a delivery is
+ * acknowledged, so that one that is not deployed hides nothing.
+ */
+export async function receiverWith(
+  options: TargetOptions,
+  secrets: readonly string[],
+): Promise<GradedReceiver> {
+  const at = secrets.length > 1 ? await acknowledgedAt(options, secrets) : 0;
+  const otherSecrets = secrets.length > 1 ? secrets.toSpliced(at, 1) : undefined;
+  return new GradedReceiver({
+    ...options,
+    secret: secrets[at],
+    otherSecrets,
+    secretNumber: at + 1,
+  });
+}
+
+/** Where this secret stands in the list; 0 if there is none. */
+async function acknowledgedAt(options: TargetOptions, secrets: readonly string[]): Promise<number> {
+  const probe = new GradedReceiver({ ...options, secret: undefined });
+  // Its response tells the receiver's clock, by which the others are signed.
+  await probe.send(UNSIGNED);
+  for (const [at, secret] of secrets.entries()) {
+    const result = await probe.send(probe.sign(probe.event().body, secret));
+    if (isAcknowledged(result)) return at;
+    // What does not respond would be waited for once more for each secret.
+    if (result.kind !== 'status') return 0;
+  }
+  return 0;
+}
 
 /** The grades, where checks that passed also had the right effects. */
 async function withEffects(

@@ -129,11 +129,12 @@ export const OWN_CHECKS: readonly Check[] = [
     fix: 'Pass all secrets to the receiver: each webhook action has its own secret, and so does the recording webhook. During a rotation, keep the old secret as well.',
     needs: ['secret', 'otherSecrets'],
     async run(receiver) {
-      const { otherSecrets = [] } = receiver.options;
+      const { otherSecrets = [], secretNumber = 1 } = receiver.options;
       for (const [at, secret] of otherSecrets.entries()) {
         const result = await receiver.send(receiver.sign(receiver.event().body, secret));
+        const number = at + 1 < secretNumber ? at + 1 : at + 2;
         if (!isAcknowledged(result))
-          return wrong(result, ` for secret ${at + 2} of ${otherSecrets.length + 1}`);
+          return wrong(result, ` for secret ${number} of ${otherSecrets.length + 1}`);
       }
       return pass(`${otherSecrets.length} accepted`);
     },

@@ -2,10 +2,11 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
+import { OUTCOMES } from '@call-webhooks/core';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { CHECK_EVENT } from '@call-webhooks/recovery/internal';
 import { environmentError } from '../errors.ts';
-import { describeResult, foreignStatus } from '../http/effects.ts';
+import { describeResult, foreignStatus, outcomeOf } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 
 /** How a receiver is graded. */
@@ -15,6 +16,8 @@ export interface GradingOptions {
   readonly secret: string | undefined;
   /** At least one. */
   readonly otherSecrets?: readonly string[] | undefined;
+  /** Where `secret` stands among all that are given; 1 by default. */
+  readonly secretNumber?: number | undefined;
   /** Of the header names; `X-Service` by default. */
   readonly headerPrefix?: string | undefined;
   /** Whether to send events that handlers handle. */
@@ -287,6 +290,9 @@ export function wrong(result: PostResult, to = ''): Finding {
   const saw = `${describeResult(result)}${to}`;
   if (result.kind !== 'status') return fail(saw);
   const { status } = result;
+  const outcome = outcomeOf(result);
+  if (status >= 500 && outcome !== undefined)
+    return { ...fail(`${String(status)} ${outcome}${to}`), fix: OUTCOMES[outcome].fix };
   if (status >= 500)
     return { ...fail(saw), fix: "This is a server error. The cause is in the receiver's log." };
   const harms = (status >= 300 && status < 400) || status === 404 || status === 410;

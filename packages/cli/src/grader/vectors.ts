@@ -5,8 +5,8 @@ import {
   type VectorDelivery,
   type VectorOptions,
 } from '@call-webhooks/contract';
-import { EVENT_NAMES } from '@call-webhooks/core';
-import { describeResult } from '../http/effects.ts';
+import { EVENT_NAMES, type OutcomeCode } from '@call-webhooks/core';
+import { describeResult, outcomeOf } from '../http/effects.ts';
 import type { PostResult } from '../http/post.ts';
 import {
   CALL_ID_PREFIX,
@@ -76,7 +76,7 @@ async function runVector(id: string, receiver: GradedReceiver, seed: string): Pr
   for (const [at, delivery] of deliveries.entries()) {
     const result = await receiver.send(requestOf(delivery, receiver.options.headerPrefix));
     const which = deliveries.length > 1 ? ` for delivery ${String(at + 1)}` : '';
-    if (!isRight(delivery, result)) return wrong(result, which);
+    if (!isRight(delivery, result) || isUnable(result)) return wrong(result, which);
     seen.push(describeResult(result));
   }
   return pass(seen.join(', '));
@@ -137,6 +137,11 @@ function respelled(name: string, prefix: string): string {
   if (name === name.toLowerCase()) return prefix.toLowerCase() + rest;
   return name === name.toUpperCase() ? prefix.toUpperCase() + rest : prefix + rest;
 }
+
+/** Outcomes of a receiver that is not able to verify anything. They are no refusal of a request. */
+const UNABLE: readonly (OutcomeCode | undefined)[] = ['secret-unavailable', 'body-already-parsed'];
+
+const isUnable = (result: PostResult): boolean => UNABLE.includes(outcomeOf(result));
 
 /** A connection that is closed without a response refuses, too. Silence does not. */
 const isRight = ({ expect: { statuses } }: VectorDelivery, result: PostResult): boolean =>

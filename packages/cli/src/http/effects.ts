@@ -1,4 +1,5 @@
 import { type OutcomeCode, OUTCOMES } from '@call-webhooks/core';
+import { outcomeNamedIn } from '@call-webhooks/core/internal';
 import type { AttemptSummary } from '@call-webhooks/simulator';
 import { environmentError } from '../errors.ts';
 import type { PostResult } from './post.ts';
@@ -28,6 +29,12 @@ export function describeResult(result: PostResult): string {
   if (result.kind === 'timeout') return 'no response in time';
   return result.kind === 'status' ? String(result.status) : result.code;
 }
+
+/** The outcome that a receiver of these packages names in its response, if it is one of theirs. */
+export const outcomeOf = (result: PostResult): OutcomeCode | undefined =>
+  result.kind === 'status'
+    ? outcomeNamedIn(result.status, result.body.toString('utf8'))
+    : undefined;
 
 /** When a delivery fails like this, and what to do about it. */
 interface Failure {

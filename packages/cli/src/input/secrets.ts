@@ -131,7 +131,7 @@ function lineOf({ secret, actionId, expiresAt }: FileSecret, note = ''): string 
 
 /** The content of a new secret file. @param secrets may each have a note for people */
 export const formatSecretFile = (
-  secrets: readonly (FileSecret & { readonly note?: string })[],
+  secrets: readonly (FileSecret & { readonly note?: string | undefined })[],
 ): string => secrets.map((one) => `${lineOf(one, one.note)}\n`).join('');
 
 /**
@@ -146,21 +146,37 @@ export function updateSecretFile(
 ): string {
   const lines = linesOf(content, path);
   const known = new Set(lines.flatMap(({ secrets }) => secrets.map(({ secret }) => secret)));
+  // The note of an action also fits its new secret.
+  const noteFor = (actionId: string | undefined) => {
+    const line = lines.find(({ secrets }) =>
+      secrets.some((one) => {
+        const { actionId: owner } = wanted.find(({ secret }) => secret === one.secret) ?? one;
+        return actionId !== undefined && owner === actionId;
+      }),
+    );
+    return line && noteOf(line.text);
+  };
   const updated = lines.flatMap(({ text, secrets }) => {
     const now = secrets.map((one) => wanted.find(({ secret }) => secret === one.secret));
     const isSame = secrets.every(
       (one, at) => now[at]?.actionId === one.actionId && now[at]?.expiresAt === one.expiresAt,
     );
-    const note = /#\s*(.*)/
-      .exec(text)?.[1]
-      ?.replace(/\s*\buntil\s+\S+/, '')
-      .trim();
     return isSame && !now.includes(undefined)
       ? [text]
-      : now.flatMap((one) => (one ? [lineOf(one, note)] : []));
+      : now.flatMap((one) => (one ? [lineOf(one, noteOf(text))] : []));
   });
-  return formatSecretFile(wanted.filter(({ secret }) => !known.has(secret))) + updated.join('\n');
+  const added = wanted
+    .filter(({ secret }) => !known.has(secret))
+    .map((one) => ({ ...one, note: noteFor(one.actionId) }));
+  return formatSecretFile(added) + updated.join('\n');
 }
+
+/** What a comment says besides the end of a secret. */
+const noteOf = (text: string): string | undefined =>
+  /#\s*(.*)/
+    .exec(text)?.[1]
+    ?.replace(/\s*\buntil\b[\s:]*\S+/, '')
+    .trim();
 
 /** The content of a secret file, or nothing if there is none. @throws CliError 3 */
 export const contentOf = async (path: string): Promise<string> =>

@@ -2,7 +2,7 @@ import { type OutcomeCode, OUTCOMES, sign } from '@call-webhooks/core';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
-import { requireReached } from '../http/effects.ts';
+import { outcomeOf, requireReached } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
@@ -129,19 +129,6 @@ export async function postSigned(
     new AbortController().signal,
   );
   return { result, code: outcomeOf(result) };
-}
-
-function outcomeOf(result: PostResult): OutcomeCode | undefined {
-  if (result.kind !== 'status') return undefined;
-  try {
-    const { outcome: code } = JSON.parse(result.body.toString()) as { outcome?: string };
-    if (code === undefined || !Object.hasOwn(OUTCOMES, code)) return undefined;
-    return OUTCOMES[code as OutcomeCode].status === result.status
-      ? (code as OutcomeCode)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether the receiver is done with the event. */

@@ -1,4 +1,5 @@
-import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
+import { outcomeNamedIn } from '@call-webhooks/core/internal';
 import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos.ts';
 import type {
@@ -230,14 +231,6 @@ export const countsView = ({ calls, log, outbox, messages }: Simulation): Counts
   messages: messages.list().length,
 });
 
-/** `{"outcome":"…"}` is short. A longer body comes from another server. */
-const LONGEST = 200;
-
 /** The outcome that a receiver of these packages names in its response, if it is one of theirs. */
-function outcomeOf(response: AttemptResponse | undefined): OutcomeCode | undefined {
-  if (response?.kind !== 'status' || response.body.length > LONGEST) return undefined;
-  const [, code = ''] = /"outcome"\s*:\s*"([a-z-]+)"/.exec(response.body) ?? [];
-  return isOutcome(code) && OUTCOMES[code].status === response.status ? code : undefined;
-}
-
-const isOutcome = (code: string): code is OutcomeCode => Object.hasOwn(OUTCOMES, code);
+const outcomeOf = (response: AttemptResponse | undefined): OutcomeCode | undefined =>
+  response?.kind === 'status' ? outcomeNamedIn(response.status, response.body) : undefined;
