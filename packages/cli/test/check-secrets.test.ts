@@ -27,8 +27,10 @@ async function served(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
 }
 
-const withSecret = (secret: ReceiverOptions['secret']) =>
-  served(createNodeHandler({ secret, logger }));
+function withSecret(secret: ReceiverOptions['secret']): Promise<string> {
+  const handler = createNodeHandler({ secret, logger });
+  return served((request, response) => void handler(request, response));
+}
 
 /** Responds as the receiver of a framework that imports an app without its environment. */
 const withoutSecret = () => {

@@ -27,8 +27,12 @@ test.each([
 });
 
 test.each([
+  [0, '0 B'],
   [999, '999 B'],
+  [1_000, '1.0 kB'],
   [1_500, '1.5 kB'],
+  [999_900, '999.9 kB'],
+  [1_000_000, '1.0 MB'],
   [2_500_000, '2.5 MB'],
 ])('%d bytes are %s', (bytes, text) => {
   expect(size(bytes)).toBe(text);

@@ -256,9 +256,10 @@ describe('the rest', () => {
     ['call:complete', 'Did you mean call:completed?'],
     ['completed', 'Did you mean call:completed?'],
     ['triger', 'Did you mean trigger?'],
+    ['mc', 'Did you mean mcp?'],
     ['xyz', 'See the list.'],
   ])('%s: %s', (given, suggestion) => {
-    const names = ['call:started', 'call:completed', 'trigger'];
+    const names = ['call:started', 'call:completed', 'trigger', 'mcp'];
     expect(didYouMean(given, names, 'See the list.')).toBe(suggestion);
   });
 

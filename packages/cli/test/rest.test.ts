@@ -297,6 +297,25 @@ test('a list prints what it has read before a page fails', async () => {
   }
 });
 
+test.each([
+  ['with a cursor', { next: 'page-2' }, true],
+  ['with a cursor and hasNext', { next: 'page-2', hasNext: true }, true],
+  ['with a cursor that it says leads nowhere', { next: 'page-2', hasNext: false }, false],
+  ['without a cursor', { next: null, hasNext: false }, false],
+])('a page %s: whether there are more', async (_what, more, isMore) => {
+  const service = await receiver(() => ({
+    ...{ status: 200, headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ results: [{ _id: 'call-1' }], ...more }),
+  }));
+  const env = { CALL_WEBHOOKS_BASE_URL: new URL(service.url).origin, CALL_WEBHOOKS_API_TOKEN: 't' };
+  const { code, stderr } = await run(['calls'], { env });
+  await service.close();
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: isMore ? 'There are more results: pass --all, or --next page-2\n' : '',
+  });
+});
+
 test('the cursor of the next page is printed as a shell takes it', async () => {
   const next = "a b'c;$d";
   const service = await receiver(() => ({

@@ -144,9 +144,16 @@ describe('sending deliveries', () => {
       const binary = await run(['send', 'x', '--to', target.url, '--curl', '--data', `@${path}`], {
         env,
       });
-      for (const command of [stdout, raw.stdout, named.stdout, binary.stdout])
+      // The file has the body before the field was set.
+      const before = file('before', Buffer.from('{"a":1}'));
+      const changed = await run(
+        ['send', 'x', '--to', target.url, '--curl', '--data', `@${before}`, '--set', 'b=2'],
+        { env },
+      );
+      for (const command of [stdout, raw.stdout, named.stdout, binary.stdout, changed.stdout])
         await promisify(execFile)('sh', ['-c', command]);
-      expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true, true]);
+      expect(target.received.map((one) => isSigned(one))).toEqual(Array(5).fill(true));
+      expect(String(target.received[4]?.body)).toBe('{"a":1,"b":2}');
       expect(String(target.received[2]?.body)).toBe('@here');
       expect(target.received[2]?.headers['content-type']).toBe('a/b');
       expect(JSON.parse(String(target.received[0]?.body))).toMatchObject({ note: name });

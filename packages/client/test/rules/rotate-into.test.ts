@@ -77,16 +77,21 @@ describe('rotateInto', () => {
     expect(store.secrets.filter(({ expiresAt }) => expiresAt === undefined)).toHaveLength(1);
   });
 
-  test('an old secret keeps its earlier end, and one whose end is past is dropped', async () => {
+  test('an old secret keeps its earlier end, not a later one, and one whose end is past is dropped', async () => {
     const clock = new TestClock();
     const soon = { ...first, id: 'soon', secret: 'whsec_c29vbg==', expiresAt: clock.now() + 5 };
     const past = { id: 'past', secret: 'whsec_cGFzdA==', expiresAt: clock.now() };
-    const store = new TestStore(first, soon, past);
+    const late = { ...first, id: 'late', secret: 'whsec_bGF0ZQ==', expiresAt: clock.now() + 99 };
+    const store = new TestStore(first, soon, past, late);
     const { saved } = await testClient(server.origin, { clock }).rules.rotateInto(store, {
       ...action,
       overlap: 60,
     });
-    expect(saved.slice(1)).toEqual([{ ...first, expiresAt: clock.now() + 60 }, soon]);
+    expect(saved.slice(1)).toEqual([
+      { ...first, expiresAt: clock.now() + 60 },
+      soon,
+      { ...late, expiresAt: clock.now() + 60 },
+    ]);
   });
 
   test('an answer that repeats the old secret does not pass it off as new', async () => {
