@@ -153,6 +153,13 @@ export function isUnwritable(error: unknown): boolean {
   return /readonly database|unable to open database file/i.test(message);
 }
 
+/** Whether there is no file, and none can be made: its folder is missing, or may not be written. */
+export function isUnopenable(error: unknown): boolean {
+  const { code, message } = failureOf(error);
+  if (code !== undefined) return code === 'SQLITE_CANTOPEN';
+  return /unable to open database file/i.test(message);
+}
+
 /** Whether the content of a statement is refused, and would be again. */
 export function isRefused(error: unknown): boolean {
   const { code, message } = failureOf(error);

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Statements } from './database.ts';
+import { isUnopenable, type Statements } from './database.ts';
 
 /** The file itself, and the log and the index of its log. */
 const SUFFIXES = ['', '-wal', '-shm'];
@@ -46,6 +46,16 @@ export class OpenFile {
     const { journal_mode: mode } = this.#sql.first('PRAGMA journal_mode') ?? {};
     if (this.#path !== '' && mode === 'wal' && !this.#known.has(''))
       throw gone(this.#path as string, true);
+  }
+
+  /**
+   * Before the first commit, SQLite itself notices that the file is missing, and blames the disk or the rights.
+   * So its error is no cause of this one.
+   * @throws Error if the file was removed before it was used first
+   */
+  checkAfter(error: unknown): void {
+    const path = this.#path ?? '';
+    if (path !== '' && !isUnopenable(error) && idOf(path) === undefined) throw gone(path, true);
   }
 
   #note(): void {

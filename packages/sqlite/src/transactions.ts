@@ -129,14 +129,24 @@ export class Transactions {
   #prepare(): Schema {
     if (this.#before) return this.#before;
     this.#file.check();
+    let before: Schema;
+    try {
+      before = this.#setUp();
+    } catch (error) {
+      this.#file.checkAfter(error);
+      throw error;
+    }
+    this.#file.checkIsThere();
+    return (this.#before = before);
+  }
+
+  #setUp(): Schema {
     this.#db.exec(`PRAGMA busy_timeout = ${String(BLOCK_FOR)}`);
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.exec('PRAGMA synchronous = FULL');
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${String(CHECKPOINT_PAGES)}`);
     this.#enlargeCache();
-    const before = this.#inTransaction(() => upgrade(this.#db, this.#prefix));
-    this.#file.checkIsThere();
-    return (this.#before = before);
+    return this.#inTransaction(() => upgrade(this.#db, this.#prefix));
   }
 
   /** Leaves a larger cache as it is. */

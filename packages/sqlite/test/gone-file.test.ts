@@ -105,6 +105,21 @@ eachClient(({ name, open }) => {
       expect(readdirSync(folder())).not.toContain('calls.db');
     });
 
+    it.each([
+      ['empty', ''],
+      ['in use', 'CREATE TABLE of_others (id)'],
+    ])(
+      'says so if its file was removed before the store was created: one that was %s',
+      async (_how, sql) => {
+        if (sql !== '') db.exec(sql);
+        unlinkSync(place.file);
+        for (const write of Object.values(writers()))
+          for (let times = 0; times < 2; times++)
+            await expect(write()).rejects.toThrow(/calls\.db was removed or moved/);
+        expect(readdirSync(folder())).not.toContain('calls.db');
+      },
+    );
+
     it('rejects deliveries with 503, and is not ready', async () => {
       const secret = generateSecret();
       const receiver = createReceiver({
