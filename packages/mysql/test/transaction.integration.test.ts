@@ -4,13 +4,15 @@ import type { MysqlTransaction } from '../src/index.ts';
 import { openPool, openTestStore, rowsOf, withMysql } from './support.ts';
 import { useMysql } from './use-mysql.ts';
 
+const LEASE_MS = 60_000;
+
 withMysql('completeIn', () => {
   const test = useMysql();
 
   async function claimed() {
     const opened = await openTestStore(test.pool);
     const event = { key: unique('event'), token: unique('token') };
-    const claim = { webhookId: unique('w'), replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
+    const claim = { webhookId: unique('w'), replayUntil: Date.now() + 60_000, leaseMs: LEASE_MS };
     await opened.store.admit({ ...claim, ...event });
     return { ...opened, ...event };
   }
@@ -163,6 +165,25 @@ withMysql('completeIn', () => {
       tx.release();
     });
   });
+
+  it.each([
+    ['has lost a lease that ran out', LEASE_MS + 5_000, -30, false],
+    ['keeps a lease that has not run out', LEASE_MS - 20_000, 30, true],
+  ])(
+    'while it waited for the row, %s: by the clock of then, not that of its beginning',
+    async (_what, ms, seconds, isHeld) => {
+      const { store, key, token, advance } = await claimed();
+      await advance(ms);
+      const tx = await test.pool.getConnection();
+      await tx.beginTransaction();
+      // As if the statement had begun at that time.
+      await tx.query(`SET timestamp = UNIX_TIMESTAMP(SYSDATE()) + ${String(seconds)}`);
+      expect(await store.completeIn(tx, key, token)).toBe(isHeld);
+      await tx.query('SET timestamp = DEFAULT');
+      await tx.rollback();
+      tx.release();
+    },
+  );
 
   it('completes in the transaction of a database of its own, on the same server', async () => {
     const { store, key, token } = await claimed();
