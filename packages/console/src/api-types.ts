@@ -191,6 +191,8 @@ export interface SecretUse {
   state: SecretState;
   /** The other secrets that `state` is about. */
   others: string[];
+  /** The tenants whose deliveries it verified in the last 30 days, as far as the log names them. */
+  tenants: string[];
 }
 
 /**

@@ -20,7 +20,7 @@ export interface SecretEvidence {
 
 /** The secrets and what each verified. Those that the receiver is configured with come first, in their order. */
 export function secretsOf({ minutes, marks, configured, now }: SecretEvidence): SecretUse[] {
-  const uses = new Map<string, Omit<SecretUse, 'state' | 'others'>>();
+  const uses = new Map<string, Known>();
   const use = (id: string) => {
     const isConfigured = configured ? configured.includes(id) : null;
     const known = uses.get(id) ?? { id, isConfigured, verified: 0, lastHour: 0, lastAt: null };
@@ -46,18 +46,37 @@ export function secretsOf({ minutes, marks, configured, now }: SecretEvidence): 
         known.lastAt = Math.max(known.lastAt ?? 0, at);
       }
   const all = [...uses.values()];
-  return all.map((one) => ({ ...one, ...stateOf(one, all, events, now) }));
+  const tenants = tenantsOf(marks);
+  return all.map((one) => ({
+    ...{ ...one, ...stateOf(one, all, events, now) },
+    tenants: [...(tenants.get(one.id) ?? [])].sort(),
+  }));
 }
 
-type Known = Omit<SecretUse, 'state' | 'others'>;
+type Known = Omit<SecretUse, 'state' | 'others' | 'tenants'>;
 /** When each secret last verified a delivery, by event and tenant. */
 type LastOfEvents = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
+/** What each secret verified, and when it did so last. */
+const verifiedIn = (marks: SecretEvidence['marks']) =>
+  Object.entries(marks).flatMap(([name, at]) => {
+    const [result, tenant = '', eventName = '', id = ''] = counterParts(name);
+    return (result === 'ack' || result === 'failed') && id !== ''
+      ? [{ tenant, eventName, id, at }]
+      : [];
+  });
+
+/** Whose deliveries each secret verified. */
+function tenantsOf(marks: SecretEvidence['marks']): ReadonlyMap<string, ReadonlySet<string>> {
+  const tenants = new Map<string, Set<string>>();
+  for (const { tenant, id } of verifiedIn(marks))
+    if (tenant !== '') tenants.set(id, (tenants.get(id) ?? new Set<string>()).add(tenant));
+  return tenants;
+}
+
 function lastOfEvents(marks: SecretEvidence['marks']): LastOfEvents {
   const events = new Map<string, Map<string, number>>();
-  for (const [name, at] of Object.entries(marks)) {
-    const [result, tenant = '', eventName = '', id = ''] = counterParts(name);
-    if ((result !== 'ack' && result !== 'failed') || id === '') continue;
+  for (const { tenant, eventName, id, at } of verifiedIn(marks)) {
     const event = JSON.stringify([tenant, eventName]);
     const verified = events.get(event) ?? new Map<string, number>();
     events.set(event, verified.set(id, Math.max(verified.get(id) ?? 0, at)));

@@ -126,11 +126,11 @@ describe('secrets', () => {
     expect((await overview(opened)).secrets).toEqual([
       {
         ...{ id: 'blue', isConfigured: true, verified: 0, lastHour: 0, lastAt: null },
-        ...{ state: 'unused', others: [] },
+        ...{ state: 'unused', others: [], tenants: [] },
       },
       {
         ...{ id: 'old', isConfigured: false, verified: 2, lastHour: 0, lastAt: NOW - 90 * MINUTE },
-        ...{ state: 'not-configured', others: [] },
+        ...{ state: 'not-configured', others: [], tenants: [] },
       },
     ]);
   });
@@ -248,10 +248,13 @@ describe('secrets', () => {
     await wrote(opened.log, [], { marks });
     expect((await overview(opened)).secrets).toEqual(
       [
-        { id: 'new', state: 'in-use', others: [], lastAt: NOW - 15 * MINUTE },
-        { id: 'old', state: 'replaced', others: ['new'], lastAt: NOW - 20 * MINUTE },
-        { id: 'other', state: 'in-use', others: [], lastAt: NOW - 40 * MINUTE },
-      ].map((one) => ({ ...one, isConfigured: true, verified: 0, lastHour: 0 })),
+        { id: 'new', state: 'in-use', others: [], tenants: ['acme'], minutes: 15 },
+        { id: 'old', state: 'replaced', others: ['new'], tenants: ['acme'], minutes: 20 },
+        { id: 'other', state: 'in-use', others: [], tenants: ['acme', 'globex'], minutes: 40 },
+      ].map(({ minutes, ...one }) => ({
+        ...{ ...one, isConfigured: true, verified: 0, lastHour: 0 },
+        lastAt: NOW - minutes * MINUTE,
+      })),
     );
   });
 

@@ -70,24 +70,33 @@ const READ = `(selector) => {
   return [...document.querySelectorAll(selector)].flatMap((one) => linesOf([one]));
 }`;
 
-/** Everything that a person reads and can use in a part of a page, line by line. */
-const seen = (page: Page, selector: string): Promise<string[]> =>
-  page.evaluate(`(${READ})(${JSON.stringify(selector)})`);
-
 const SOON_MS = 5_000;
+
+/**
+ * Expects what a script of a page finds to be exactly these lines, soon.
+ * @param find a function of the page, as its text: it gets the selector
+ */
+export async function expectLines(
+  page: Page,
+  find: string,
+  selector: string,
+  lines: readonly string[],
+): Promise<void> {
+  const found = () => page.evaluate<string[]>(`(${find})(${JSON.stringify(selector)})`);
+  const wanted = JSON.stringify(lines);
+  const end = performance.now() + SOON_MS;
+  let shown = await found();
+  while (JSON.stringify(shown) !== wanted && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    shown = await found();
+  }
+  expect(shown).toEqual(lines);
+}
 
 /**
  * Expects a part of a page to show exactly this, soon: line by line, with `[link](address)`, `<button>`,
  * `{field: value}`, `(tone: badge)`, and the cells of a row between bars. What closed details have is told, too: the
  * summary of those that are open ends with `open`.
  */
-export async function expectSeen(page: Page, selector: string, lines: readonly string[]) {
-  const wanted = JSON.stringify(lines);
-  const end = performance.now() + SOON_MS;
-  let shown = await seen(page, selector);
-  while (JSON.stringify(shown) !== wanted && performance.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    shown = await seen(page, selector);
-  }
-  expect(shown).toEqual(lines);
-}
+export const expectSeen = (page: Page, selector: string, lines: readonly string[]) =>
+  expectLines(page, READ, selector, lines);

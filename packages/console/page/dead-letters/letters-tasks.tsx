@@ -10,7 +10,7 @@ import { useSession, useTasks, type TaskControl } from '../model/session.ts';
 import { sentence, TASK_STATES, TASKS } from '../model/words.ts';
 import { Ago } from '../parts/cells.tsx';
 import { revealById } from '../parts/reveal.ts';
-import { Section } from '../parts/section.tsx';
+import { ErrorBox, Section } from '../parts/section.tsx';
 
 /** What runs through many dead letters. */
 type LettersTaskName = 'redrive' | 'removal' | 'erasure';
@@ -132,12 +132,17 @@ const RESTS: Readonly<Record<LettersTaskName, string>> = {
 
 /** How far the tasks are, and what became of their letters. */
 export function LettersTasks() {
-  const { tasks } = useTasks();
+  const { tasks, error } = useTasks();
   const startOf = (name: LettersTaskName) => tasks?.[name]?.startedAt ?? 0;
   const names: readonly LettersTaskName[] = ['redrive', 'removal', 'erasure'];
   // The one that began last comes first.
   const sorted = names.toSorted((one, other) => startOf(other) - startOf(one));
-  return <>{tasks && sorted.map((name) => <TaskSection key={name} name={name} tasks={tasks} />)}</>;
+  return (
+    <>
+      <ErrorBox error={error} />
+      {tasks && sorted.map((name) => <TaskSection key={name} name={name} tasks={tasks} />)}
+    </>
+  );
 }
 
 function TaskSection({ name, tasks }: { readonly name: LettersTaskName; readonly tasks: Tasks }) {

@@ -1,6 +1,6 @@
 import { Badge, count, Table, type Tone } from '@call-webhooks/ui';
 import type { SecretState, SecretUse } from '../../src/api-types.ts';
-import { Ago } from '../parts/cells.tsx';
+import { Ago, None } from '../parts/cells.tsx';
 import { Section } from '../parts/section.tsx';
 
 /** Which secret verified what, in all processes: whether a rotation is complete. */
@@ -13,6 +13,15 @@ export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretU
       empty="No delivery has been verified yet. Once one has, its secret is listed here by id, never by value."
       columns={[
         { name: 'Secret', cell: ({ id }) => <code>{id}</code> },
+        ...(secrets.some(({ tenants }) => tenants.length > 0)
+          ? [
+              {
+                name: 'Tenant',
+                cell: ({ tenants }: SecretUse) =>
+                  tenants.length > 0 ? tenants.join(', ') : <None />,
+              },
+            ]
+          : []),
         { name: 'Last hour', align: 'end', cell: ({ lastHour }) => count(lastHour) },
         { name: 'Last 26 hours', align: 'end', cell: ({ verified }) => count(verified) },
         {

@@ -158,10 +158,11 @@ export const OVERVIEW: Overview = {
       ...(['in-use', 'quiet', 'being-replaced', 'replaced'] as const).map((state, at) => ({
         ...{ id: `s-${state}`, isConfigured: true, verified: 1_100 + at, lastHour: 110 + at },
         ...{ lastAt: NOW - (at + 1) * 7 * MINUTE, state, others: at < 2 ? [] : ['new-1', 'new-2'] },
+        tenants: [['acme', 'globex'], ['acme'], [], []][at] ?? [],
       })),
       ...(['unused', 'new-id', 'renamed', 'not-configured'] as const).map((state, at) => ({
         ...{ id: `s-${state}`, isConfigured: at < 2, verified: 0, lastHour: 0, lastAt: null },
-        ...{ state, others: ['s-other'] },
+        ...{ state, others: ['s-other'], tenants: [] },
       })),
     ],
     rowsDropped: 2,

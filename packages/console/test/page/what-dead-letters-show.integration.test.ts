@@ -335,7 +335,9 @@ describeInChromium('the view Dead letters', (chromium) => {
     ]);
     const failing = await openFixed(chromium, VIEW, {
       'api/dead-letters': refusal(503, 'store-unavailable', 'No letters now.'),
+      'api/tasks': refusal(503, 'store-unavailable', 'No tasks now.'),
     });
+    await expectSeen(failing.page, '#view > .form-error', ['No tasks now.']);
     await expectSeen(failing.page, '.column', [
       '{Phone number, email address or name: Searches the bodies of dead letters} <Search for a person>',
       '{Search: Call, key or error} {Event: Any event of Any event} {Reason: Any reason of Any reason, The handler failed, Invalid payload}',

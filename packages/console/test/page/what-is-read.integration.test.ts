@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
+import type { Tasks } from '../../src/api-types.ts';
 import { ANSWERS, DEAD_LETTERS, LETTERS, OVERVIEW } from './fixed-answers.ts';
 import { openFixed, refusal } from './open-fixed.ts';
 import {
@@ -246,7 +247,8 @@ describeInChromium('what the page reads', (chromium) => {
     }
   });
 
-  const RUN = dryRun();
+  const { redrive } = running('redrive', { state: 'done' })['api/tasks'] as Tasks;
+  const RUN = { 'api/tasks': { ...(dryRun()['api/tasks'] as Tasks), redrive } };
 
   test.each<[path: string, query: string, within: number, selector: string]>([
     ['api/overview', NOW_VIEW, 3, '.tiles'],
@@ -258,6 +260,7 @@ describeInChromium('what the page reads', (chromium) => {
     ['api/dead-letters', DEAD, 5, '.listed tbody tr'],
     ['api/dead-letters/l-1', `${DEAD}&letter=l-1`, 15, '.detail .facts'],
     ['api/tasks', '?view=reconcile', 5, '.run'],
+    ['api/tasks', DEAD, 5, '#redrive-heading'],
   ])(
     'what cannot be read again stays, with the reason above it, until it can: %s',
     async (path, query, within, selector) => {

@@ -103,15 +103,15 @@ describeInChromium('the view Now', (chromium) => {
       '[in-dead-letters](?view=deliveries&outcome=in-dead-letters) | 2 | The event is a dead letter. The handler did not run. Fix the cause, and redrive the dead letter.',
       '[duplicate](?view=deliveries&outcome=duplicate) | 1 | This event was already handled. The handler did not run again. Nothing to do. The service delivers at least once, so duplicates are normal.',
       '# Secrets',
-      'Secret | Last hour | Last 26 hours | Last used | What it means',
-      's-in-use | 110 | 1,100 | 7 min ago | (good: In use)',
-      's-quiet | 111 | 1,101 | 14 min ago | (muted: Quiet) No delivery has been verified with it in the last hour.',
-      's-being-replaced | 112 | 1,102 | 21 min ago | (wait: Being replaced) The latest delivery of each of its events was verified with new-1, new-2. If this is the old secret of a rotation, remove it once no delivery has been verified with it for ten minutes.',
-      's-replaced | 113 | 1,103 | 28 min ago | (muted: Replaced) The latest delivery of each of its events was verified with new-1, new-2. If this is the old secret of a rotation, you can remove it.',
-      's-unused | 0 | 0 | not in the last 30 days | (muted: Unused) No delivery has been verified with it. If it is the old secret of a rotation, you can remove it. If it is new, check that its action in the service uses it.',
-      's-new-id | 0 | 0 | not in the last 30 days | (info: New id) No delivery has been verified with it since it was first listed under this id. Earlier deliveries are listed under s-other.',
-      's-renamed | 0 | 0 | not in the last 30 days | (muted: Renamed) The number of secrets with this id has changed in the process that responded. It now lists them as s-other.',
-      's-not-configured | 0 | 0 | not in the last 30 days | (wait: Not configured) The process that responded does not have this secret. Another process has it, or had it before.',
+      'Secret | Tenant | Last hour | Last 26 hours | Last used | What it means',
+      's-in-use | acme, globex | 110 | 1,100 | 7 min ago | (good: In use)',
+      's-quiet | acme | 111 | 1,101 | 14 min ago | (muted: Quiet) No delivery has been verified with it in the last hour.',
+      's-being-replaced | – | 112 | 1,102 | 21 min ago | (wait: Being replaced) The latest delivery of each of its events was verified with new-1, new-2. If this is the old secret of a rotation, remove it once no delivery has been verified with it for ten minutes.',
+      's-replaced | – | 113 | 1,103 | 28 min ago | (muted: Replaced) The latest delivery of each of its events was verified with new-1, new-2. If this is the old secret of a rotation, you can remove it.',
+      's-unused | – | 0 | 0 | not in the last 30 days | (muted: Unused) No delivery has been verified with it. If it is the old secret of a rotation, you can remove it. If it is new, check that its action in the service uses it.',
+      's-new-id | – | 0 | 0 | not in the last 30 days | (info: New id) No delivery has been verified with it since it was first listed under this id. Earlier deliveries are listed under s-other.',
+      's-renamed | – | 0 | 0 | not in the last 30 days | (muted: Renamed) The number of secrets with this id has changed in the process that responded. It now lists them as s-other.',
+      's-not-configured | – | 0 | 0 | not in the last 30 days | (wait: Not configured) The process that responded does not have this secret. Another process has it, or had it before.',
       'A rotation is complete once deliveries are arriving and none of them has been verified with the old secret for ten minutes. Then remove the old secret.',
       '# Processes of the last 50 hours',
       'Process | Version | Started | Last write | In flight at that time | State',
@@ -336,6 +336,15 @@ describeInChromium('the view Now', (chromium) => {
         .getByText('Store times are not')
         .waitFor({ state: event ? 'visible' : 'detached' });
     }
+  });
+
+  test('names the tenants of secrets only where there are tenants', async () => {
+    const secrets = log?.secrets.slice(0, 1).map((one) => ({ ...one, tenants: [] }));
+    const { page } = await openFixed(chromium, '', overview({ log: { ...log, secrets } as never }));
+    await expectSeen(page, '[aria-label=Secrets]', [
+      'Secret | Last hour | Last 26 hours | Last used | What it means',
+      's-in-use | 110 | 1,100 | 7 min ago | (good: In use)',
+    ]);
   });
 
   test.each([
