@@ -6,6 +6,7 @@ import type {
   DeadLettersPage,
   DeliveriesPage,
   DeliveryDetail,
+  FailureCauses,
   Overview,
   Times,
 } from '../src/api-types.ts';
@@ -195,6 +196,41 @@ describe('the dead letter of a delivery', () => {
       state: 'handled',
       isLetterGone: false,
     });
+  });
+});
+
+describe('at the edge of a time', () => {
+  it.each([
+    [9_999, 'active', 2],
+    [10_000, 'quiet', 2],
+    [300_000, 'quiet', 2],
+    [300_001, 'lost', 0],
+  ])('a process that wrote %d ms ago is %s', async (ago, state, inFlight) => {
+    const { get, log, clock } = open();
+    await wrote(log, [{ outcome: 'handled' }], { inFlight: 2 });
+    clock.now = NOW + ago;
+    const { log: logged } = await get<Overview>('/api/overview');
+    expect(logged?.processes).toMatchObject([{ state, inFlight }]);
+  });
+
+  it.each([
+    [24 * 60 * MINUTE - 1, ['blue', 'other']],
+    [24 * 60 * MINUTE, ['blue']],
+  ])('a secret that nobody has, used %d ms ago, is among these: %j', async (ago, ids) => {
+    const { get, log } = open();
+    const marks = { 'ack//call:completed/other': NOW - ago };
+    await wrote(log, [{ outcome: 'handled', at: NOW - 30 * 60 * MINUTE }], { marks });
+    const { log: logged } = await get<Overview>('/api/overview');
+    expect(logged?.secrets.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('failures reach back to where they were asked for, if all were read', async () => {
+    const { get, log } = open();
+    await wrote(log, [{ outcome: 'handler-failed', error: 'no', at: NOW - MINUTE }]);
+    const since = NOW - 5 * MINUTE;
+    const found = async (query: string) => get<FailureCauses>(`/api/failures${query}`);
+    expect(await found(`?since=${since}`)).toMatchObject({ failures: 1, searchedTo: since });
+    expect(await found('')).toMatchObject({ failures: 1, searchedTo: NOW - 26 * 60 * MINUTE });
   });
 });
 

@@ -84,6 +84,20 @@ describeInChromium('the view Dead letters', (chromium) => {
     ],
     [
       'a limit that the queue knows',
+      { keepFor: undefined },
+      [
+        'The oldest dead letter failed 9 d ago. The keepFor option of the queue decides how long dead jobs are kept. [How long personal data is kept](https://docs.test/retention)',
+      ],
+    ],
+    [
+      'a time limit, while there are none',
+      { oldestAt: null },
+      [
+        'Dead letters are kept for 30 d (keepFor). [How long personal data is kept](https://docs.test/retention)',
+      ],
+    ],
+    [
+      'a limit that the queue knows, while there are none',
       { keepFor: undefined, oldestAt: null },
       [
         'The keepFor option of the queue decides how long dead jobs are kept. [How long personal data is kept](https://docs.test/retention)',

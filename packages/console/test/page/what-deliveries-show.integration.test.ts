@@ -227,7 +227,7 @@ describeInChromium('the view Deliveries', (chromium) => {
     [
       'of a newer version',
       {
-        deliveries: [{ ...BARE, outcome: 'newer' as 'handled', attempt: 4 }],
+        deliveries: [{ ...BARE, outcome: 'newer' as 'handled', attempt: 4, handlerMs: 7 }],
         ...{ state: null, deadLetterId: null },
       },
       [
@@ -237,6 +237,7 @@ describeInChromium('the view Deliveries', (chromium) => {
         'Attempt: 4',
         'Source: Webhook',
         'Took: 1 ms',
+        'Handler: 7 ms',
         'Process: p1',
       ],
     ],

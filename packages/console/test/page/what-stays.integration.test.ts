@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
+import { expectMarks } from '@call-webhooks/ui/test/marks';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
 import { ANSWERS, DEAD_LETTERS, NOW } from './fixed-answers.ts';
 import { openFixed, refusal } from './open-fixed.ts';
-import { choose, running } from './steps.ts';
+import { choose, click, running } from './steps.ts';
 
 const DEAD = '?view=dead-letters';
 const LISTED = '?view=deliveries';
@@ -94,10 +95,13 @@ describeInChromium('what stays true', (chromium) => {
   });
 
   test('a call of another tenant is read at once, and not shown as that of the one before', async () => {
-    const { page, asks } = await openFixed(chromium, `${LISTED}&call=call-1&tenant=acme`);
-    await page.locator('.call > li').first().waitFor();
+    const { page, asked, pass } = await openFixed(
+      ...([chromium, `${LISTED}&call=call-1&tenant=acme`, {}, still] as const),
+    );
+    expect(asked).toContain('GET api/calls/call-1?tenant=acme');
     await choose('Tenant', '')(page);
-    await asks('GET api/calls/call-1?tenant=acme', 'GET api/calls/call-1');
+    await pass(0);
+    expect(asked).toContain('GET api/calls/call-1');
   });
 
   test.each([
@@ -119,6 +123,18 @@ describeInChromium('what stays true', (chromium) => {
       await expectSeen(page, '.call-event', [`e ${badge}`]);
     },
   );
+
+  test.each([
+    ['Redrive all …', 'Redrive 120 dead letters?', 'Redrive (button primary)'],
+    ['Remove all …', 'Remove 120 dead letters?', 'Remove (button danger)'],
+  ])('what cannot be undone has a button of another colour: %s', async (ask, title, go) => {
+    const { page } = await openFixed(chromium, DEAD);
+    await click(ask)(page);
+    await page.getByRole('dialog').waitFor();
+    await expectMarks(page, 'dialog', [
+      ...[`dialog ${title}`, 'role alert p', 'button Cancel (button)', `button ${go} submit`],
+    ]);
+  });
 
   test('who cannot be reached at first is shown as soon as somebody responds', async () => {
     const { page, pass, answer } = await openFixed(
