@@ -83,13 +83,16 @@ describe('vectors', () => {
       for (const { vector, delivery } of deliveries) {
         if (delivery.expect.result === 'reject') continue;
         const headers = headersOf(delivery);
-        const signed = await sign({
-          secret: vector.secrets[0]!,
-          body: bytesOf(delivery),
-          webhookId: headers['x-service-webhook-id'],
-          timestamp: Number(headers['x-service-timestamp']),
+        const signatures = vector.secrets.map((secret) => {
+          const signed = sign({
+            secret,
+            body: bytesOf(delivery),
+            webhookId: headers['x-service-webhook-id'],
+            timestamp: Number(headers['x-service-timestamp']),
+          });
+          return signed.then((named) => named['X-Service-Signature']);
         });
-        expect(signed['X-Service-Signature']).toBe(headers['x-service-signature']);
+        expect(await Promise.all(signatures)).toContain(headers['x-service-signature']);
       }
     });
   });

@@ -118,6 +118,8 @@ export function expressTests(name: string, framework: typeof express): void {
       expect([status, text]).toEqual([500, '{"outcome":"body-already-parsed"}']);
       expect(lines).toHaveLength(1);
       expect(lines[0]).toContain('express.json({ verify: keepRawBody })');
+      const [, from = ''] = /keepRawBody is exported by (@[\w/-]+)/.exec(String(lines[0])) ?? [];
+      expect(await import(from)).toHaveProperty('keepRawBody', keepRawBody);
     });
 
     it('express.text: 500 as well, as a text is not the bytes', async () => {

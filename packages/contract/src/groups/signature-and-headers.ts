@@ -307,6 +307,27 @@ export const secrets: Group = {
         [key, rotation],
         { secret: before, secrets: [after] },
       ),
+      one(
+        'accept',
+        'first-of-two',
+        'Signed with the first of the two secrets that the receiver has.',
+        [key],
+        { secret: after, secrets: [after, before] },
+      ),
+      one(
+        'accept',
+        'second-of-two',
+        'Signed with the second of the two secrets that the receiver has, such as the secret of another webhook action.',
+        [key],
+        { secret: before, secrets: [after, before] },
+      ),
+      one(
+        'reject',
+        'neither-of-two',
+        'Signed with a secret that is neither of the two that the receiver has.',
+        [key],
+        { secret: source.secretOf('unknown', 32), secrets: [after, before] },
+      ),
     ];
   },
 };

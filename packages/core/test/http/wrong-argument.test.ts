@@ -50,6 +50,31 @@ const OBJECTS: [string, unknown[], string][] = [
   ['an object whose getters throw', [hostile], 'called with another object'],
 ];
 
+/** The packages that the errors tell users to import something from. */
+const PACKAGES = [
+  '@call-webhooks/adapters/hono',
+  '@call-webhooks/adapters/koa',
+  '@call-webhooks/adapters/lambda',
+  '@call-webhooks/adapters/sveltekit',
+  '@call-webhooks/core/node',
+  '@call-webhooks/core/web',
+  '@call-webhooks/express',
+  '@call-webhooks/nest',
+  '@call-webhooks/next',
+  '@call-webhooks/next/pages',
+];
+/** An export has a capital letter; "the plugin of" is no name. */
+const NAMED = /(\w*[A-Z]\w*) (?:of|from) (@call-webhooks(?:\/\w+)+)/g;
+
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('It was expected to throw.');
+}
+
 describe('a handler that is called with the wrong object', () => {
   const handle = jest.fn();
   const logger = new Lines();
@@ -74,6 +99,22 @@ describe('a handler that is called with the wrong object', () => {
   it.each(OBJECTS)('createNodeHandler with %s names what takes it', (_name, given, fix) => {
     expect(() => node(...given)).toThrow(refused(fix));
     expect(() => node(...given)).toThrow('takes the request and response of node:http');
+  });
+
+  it('what the errors name is exported by the package that they name', async () => {
+    const calls = OBJECTS.flatMap(([, given]) => [() => web(...given), () => node(...given)]);
+    const texts = [...calls, () => web(incoming, outgoing), () => node(request)].map(messageOf);
+    const named = new Map(
+      texts
+        .flatMap((text) => [...text.matchAll(NAMED)])
+        .map(([all, name = '', from = '']) => [all, { name, from }]),
+    );
+    expect([...new Set([...named.values()].map(({ from }) => from))].sort()).toEqual(PACKAGES);
+    for (const { name, from } of named.values())
+      expect([from, Object.keys((await import(from)) as object)]).toEqual([
+        from,
+        expect.arrayContaining([name]),
+      ]);
   });
 
   it('createWebHandler with the request and response of node:http', () => {
