@@ -158,4 +158,31 @@ export const BROKEN_TRANSACTIONS: readonly BrokenTransactions[] = [
       };
     },
   },
+  {
+    wrong: 'locks no event that its transaction completes',
+    promise: 'admits nobody while the transaction is open (committed: true)',
+    breaks:
+      ({ memory }) =>
+      async (tx, key, token) => {
+        if (!(await memory.extend(key, token, LEASE_MS))) return false;
+        (tx as Transaction).writes.push(() => memory.complete(key, token));
+        return true;
+      },
+  },
+  {
+    wrong: 'completes before the transaction is committed',
+    promise: 'admits nobody while the transaction is open (committed: false)',
+    breaks:
+      ({ memory }) =>
+      (_tx, key, token) =>
+        memory.complete(key, token),
+  },
+  {
+    wrong: 'completes for two owners',
+    promise: 'lets one of two racing transactions of two owners commit',
+    breaks:
+      ({ completeIn }) =>
+      async (tx, key, token) =>
+        (await completeIn(tx, key, token)) || true,
+  },
 ];
