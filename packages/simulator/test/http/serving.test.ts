@@ -45,6 +45,22 @@ describe('the inspector', () => {
       expect((await fetch(url + path)).status).toBe(404);
   });
 
+  test('the page has its language, its title, its width on a phone, and a word without JavaScript', () => {
+    const html = PAGE_FILES.get('index.html')!.text.replaceAll(/-[0-9a-f]{10}\./g, '.');
+    expect(html.trim().split(/\n\s*/)).toEqual([
+      ...['<!doctype html>', '<html lang="en">', '<head>', '<meta charset="utf-8" />'],
+      '<meta name="viewport" content="width=device-width, initial-scale=1" />',
+      '<meta name="color-scheme" content="light dark" />',
+      '<title>Call webhooks: inspector</title>',
+      '<link rel="icon" href="/_inspector/icon.svg" type="image/svg+xml" />',
+      '<link rel="stylesheet" href="/_inspector/app.css" />',
+      '<script type="module" src="/_inspector/app.js"></script>',
+      ...['</head>', '<body>', '<div id="app"></div>'],
+      '<noscript>The inspector needs JavaScript.</noscript>',
+      ...['</body>', '</html>'],
+    ]);
+  });
+
   test('nothing inline, and nothing of another host', () => {
     for (const [name, { text }] of PAGE_FILES) {
       const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
