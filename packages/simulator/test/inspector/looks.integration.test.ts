@@ -213,8 +213,7 @@ describeInChromium('the looks of the inspector', (chromium) => {
     await become({ counts: { ...WORLD.counts, events: {} }, events: [], matching: {} });
     await page.locator('#welcome').waitFor();
     const steps = await page.evaluate(`[...document.querySelectorAll('.steps > li')].map((one) => {
-      const { content } = getComputedStyle(one, '::before');
-      return content;
+      return getComputedStyle(one, '::before').content;
     })`);
     expect(steps).toEqual(['"✓"', 'counter(step)', 'counter(step)']);
   });
@@ -327,6 +326,47 @@ describeInChromium('the looks of the inspector', (chromium) => {
     expect(await icons('#panel-calls')).toBe('phone phone phone phone phone');
     // A call without a name has no line for its number beside the number.
     expect(await page.locator('#panel-calls .row-note:visible').count()).toBe(9);
+  });
+
+  test('long words break, and no part scrolls sideways', async () => {
+    const { page, tab, become } = await openWithWorld(chromium, open);
+    const long = 'x'.repeat(300);
+    const url = `http://127.0.0.1:3000/${long}`;
+    const [rule, other] = WORLD.rules;
+    const [call] = WORLD.calls;
+    const [mail] = WORLD.outbox;
+    const event = WORLD.events.find(({ _id }) => _id === 'e9')!;
+    const outcome = event.attempts.map((one) => ({ ...one, url }));
+    await become({
+      rules: [rule!, other!].map((one) => ({
+        ...{ ...one, name: long, actions: one.actions.map((action) => ({ ...action, url })) },
+      })),
+      calls: [{ ...call!, calledName: long, calledNumber: long }],
+      outbox: [{ ...mail!, subject: long, text: long, to: [long] }],
+      events: [{ ...event, attempts: outcome, url, ruleName: long, callName: long }],
+    });
+    await page.locator('.event-row').nth(1).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Events' }).first().click();
+    await page.locator('.chip.of', { hasText: long }).waitFor();
+    await page.locator('.event-row').click();
+    await page.locator('#detail-title[data-id=e9]').waitFor();
+    const sideways = (part: string) =>
+      page
+        .locator(part)
+        .evaluate(
+          (pane: { scrollWidth: number; clientWidth: number }) =>
+            pane.scrollWidth - pane.clientWidth,
+        );
+    for (const width of [1440, 900]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const name of ['Rules', 'Calls', 'Outbox', 'Chaos']) {
+        await tab(name);
+        const panel = `#panel-${name.toLowerCase()}`;
+        await page.locator(panel).waitFor();
+        for (const part of [panel, '.stream', '#detail'])
+          expect([width, part, await sideways(part)]).toEqual([width, part, 0]);
+      }
+    }
   });
 
   test('each form says what it does, and what its fields take', async () => {
