@@ -84,6 +84,14 @@ describe('check --deep', () => {
     });
   });
 
+  test('--junit writes its file also if nothing failed', async () => {
+    const { url } = await receiver();
+    const junit = join(folder, 'passed.xml');
+    const argv = ['check', '--to', url, '--only', 'signature/valid', '--junit', junit];
+    expect((await run(argv, { env })).code).toBe(0);
+    expect(readFileSync(junit, 'utf8')).toContain('tests="1" failures="0" errors="0" skipped="0"');
+  });
+
   test('in a pipe there are no colors and no progress', async () => {
     const { url } = await receiver();
     const { code, stdout, stderr } = await run(['check', '--deep', '--to', url, ...ONLY], { env });

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { generateSecret, type ReceiverOptions } from '@call-webhooks/core';
 import { createReceiverOnFirstUse } from '@call-webhooks/core/internal';
 import { createNodeHandler } from '@call-webhooks/core/node';
+import { DEFAULTS, GradedReceiver } from '../src/grader/receiver.ts';
 import { assistant } from './support/assistant.ts';
 import { closing } from './support/dead-letters.ts';
 import { receiver, SECRET } from './support/receiver.ts';
@@ -130,16 +131,74 @@ describe('of several secrets', () => {
     expect(stdout).toMatch(/FAILED {3}signature\/valid +401/);
   });
 
-  test('the one that is deployed is found although the clock of the receiver is wrong', async () => {
-    const ahead = 20 * 60_000;
-    const target = await receiver(({ headers }) => {
-      const off = Math.abs(Number(headers['x-service-timestamp']) * 1_000 - Date.now() - ahead);
-      const date = new Date(Date.now() + ahead).toUTCString();
-      return { status: off < 300_000 ? 200 : 401, headers: { date } };
-    });
-    close.push(target.close);
-    const env = { CALL_WEBHOOK_SECRET: `${OTHER},${SECRET}` };
-    const { records } = await run(['check', '--to', target.url, '--json'], { env });
-    expect(records()[0]).toMatchObject({ check: 'signature/valid', result: 'pass' });
-  });
+  test.each([
+    ['ahead', 20 * 60_000],
+    ['behind', -20 * 60_000],
+  ])(
+    'the one that is deployed is found if the clock of the receiver is %s',
+    async (_how, ahead) => {
+      const target = await receiver(({ headers }) => {
+        const off = Math.abs(Number(headers['x-service-timestamp']) * 1_000 - Date.now() - ahead);
+        const date = new Date(Date.now() + ahead).toUTCString();
+        return { status: off < 300_000 ? 200 : 401, headers: { date } };
+      });
+      close.push(target.close);
+      const env = { CALL_WEBHOOK_SECRET: `${OTHER},${SECRET}` };
+      const { records } = await run(['check', '--to', target.url, '--json'], { env });
+      expect(records()[0]).toMatchObject({ check: 'signature/valid', result: 'pass' });
+    },
+  );
 });
+
+test.each([
+  ['409, and again', [409, 409, 200], 3, 200],
+  ['429', [429, 202], 2, 202],
+  ['404, which pauses the rule', [404, 200], 1, 404],
+])('an event is sent until it is acknowledged, after %s', async (_what, statuses, sent, end) => {
+  const target = await receiver(({ body }) => ({
+    status: String(body) === '{}' ? 401 : (statuses[target.received.length - 1] ?? 500),
+  }));
+  close.push(target.close);
+  const graded = new GradedReceiver({
+    ...DEFAULTS,
+    ...{ url: target.url, secret: SECRET, timeoutMs: 5_000, signal: new AbortController().signal },
+  });
+  graded.pause = () => Promise.resolve();
+  const result = await graded.deliverUntilAcknowledged(graded.event());
+  expect(result).toMatchObject({ kind: 'status', status: end });
+  expect(target.received).toHaveLength(sent);
+});
+
+test.each([
+  ['twice for calls', { CALL_WEBHOOK_SECRET: `${SECRET},${SECRET}` }],
+  [
+    'for calls and for recordings',
+    { CALL_WEBHOOK_SECRET: SECRET, RECORDING_WEBHOOK_SECRET: SECRET },
+  ],
+])('doctor warns of a secret that is given %s', async (_how, env) => {
+  const { records } = await run(['doctor', '--json'], { env });
+  expect(records()).toContainEqual(
+    expect.objectContaining({
+      ...{ check: 'secrets', result: 'warn', text: 'The same secret is given twice.' },
+    }),
+  );
+});
+
+test.each(['/v1', '/v1/', '/api/v1', '/api/v1/'])(
+  'doctor refuses a base URL with %s',
+  async (path) => {
+    const argv = [
+      'doctor',
+      '--json',
+      '--base-url',
+      `http://127.0.0.1:1${path}`,
+      '--api-token',
+      't',
+    ];
+    const { code, records } = await run(argv);
+    expect(code).toBe(1);
+    expect(records()).toContainEqual(
+      expect.objectContaining({ check: 'REST API', result: 'bad', fix: 'Remove /v1 from it.' }),
+    );
+  },
+);

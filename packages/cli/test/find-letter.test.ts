@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DeadLetters } from '@call-webhooks/core';
-import { findLetter } from '../src/store/letters.ts';
+import { findLetter, lettersOf as listed } from '../src/store/letters.ts';
 
 /** Dead letters whose list comes in these pages, and the cursors that were asked for. */
 function lettersOf(...pages: (readonly string[])[]) {
@@ -15,7 +15,8 @@ function lettersOf(...pages: (readonly string[])[]) {
       return { letters: (pages[at] ?? []).map((id) => ({ id })), ...more };
     },
   };
-  return { asked, find: (id: string) => findLetter(deadLetters as unknown as DeadLetters, id) };
+  const all = deadLetters as unknown as DeadLetters;
+  return { asked, all, find: (id: string) => findLetter(all, id) };
 }
 
 const NONE = {
@@ -65,4 +66,23 @@ describe('the beginning of an id', () => {
     const gone = { list, get: async () => undefined } as unknown as DeadLetters;
     await expect(findLetter(gone, 'ab')).rejects.toMatchObject(NONE);
   });
+});
+
+test.each([
+  [[[]], []],
+  [[['a']], ['a']],
+  [
+    [['a'], ['b', 'c']],
+    ['a', 'b', 'c'],
+  ],
+  [
+    [['a'], [], ['b'], []],
+    ['a', 'b'],
+  ],
+])('a list that comes in the pages %j is read to its end', async (pages, ids) => {
+  const { all, asked } = lettersOf(...pages);
+  const found: string[] = [];
+  for await (const { id } of listed(all, {})) found.push(id);
+  expect(found).toEqual(ids);
+  expect(asked).toHaveLength(pages.length);
 });

@@ -223,3 +223,17 @@ describe('infer reads what other commands print', () => {
     expect(stderr.includes('come from call records')).toBe(what === 'calls');
   });
 });
+
+test.each([
+  ['line feeds', (lines: string[]) => lines.join('\n')],
+  ['CR LF, and one at the end', (lines: string[]) => `${lines.join('\r\n')}\r\n`],
+  ['empty lines', (lines: string[]) => `\n${lines.join('\n\n')}\n\n`],
+  ['lines of spaces and tabs', (lines: string[]) => lines.join('\n  \t\n')],
+  ['UTF-8 with a byte order mark', (lines: string[]) => `\uFEFF${lines.join('\n')}`],
+])('a capture with %s is read whole', async (_what, joined) => {
+  const lines = events().map((one) => JSON.stringify(one));
+  const { code, stderr } = await run(['infer', file('lines.jsonl', joined(lines))]);
+  expect(code).toBe(0);
+  const count = events().filter(({ eventName }) => /started|completed/.test(String(eventName)));
+  expect(stderr).toContain(`Read ${String(count.length)} call events`);
+});
