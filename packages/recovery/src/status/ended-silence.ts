@@ -8,6 +8,7 @@ import {
   groupedBy,
   OTHERS,
   readOf,
+  sumOf,
   type CommonError,
   type Evidence,
   type SeenEvent,
@@ -36,7 +37,7 @@ import type { Histories } from './silent.ts';
 export interface EndedSilence extends Span {
   readonly tenant: string;
   readonly eventName: string;
-  /** Events that were not sent again, or calls that lack the event. */
+  /** Events that were not sent again, or calls that lack the event: of all its pauses. */
   readonly count: number;
   /** What most of these events have failed with. */
   readonly most?: CommonError | undefined;
@@ -52,13 +53,17 @@ const MAX_OF_EVENT = 3;
 const MAX_EVENTS = 10;
 
 /** A silence as the counters show it: when it began and ended is known to the period. */
-interface Candidate extends Omit<EndedSilence, keyof Span> {
+interface Candidate extends Omit<EndedSilence, keyof Span | 'most'> {
+  /** The failed deliveries of the events that were not sent again. */
+  readonly failures: readonly OutcomeRow[];
   /** When the event arrived last before, and first after. */
   readonly before: Window;
   readonly after: Window;
   /** Nothing of the event may have arrived in this time. */
   readonly silent?: Window;
 }
+
+type Found = Omit<Candidate, 'before' | 'after' | 'silent'> & Span;
 
 /** The silences of the last 24 hours that have ended, as far as no reconcile has covered what it can still run of them. */
 export function endedSilences(
@@ -67,7 +72,7 @@ export function endedSilences(
   past: Histories,
 ): readonly EndedSilence[] {
   const { read, covered } = evidence;
-  const found = candidates(evidence, seen, past).flatMap((one): readonly EndedSilence[] => {
+  const found = candidates(evidence, seen, past).flatMap((one): readonly Found[] => {
     const { before, after, silent, ...of } = one;
     const isOwn = (row: OutcomeRow) => isDeliveryOf(row, one);
     if (silent) {
@@ -82,10 +87,14 @@ export function endedSilences(
   });
   // Several pauses of one rule are one thing to do.
   return [...groupedBy(found, eventId).values()].map((all) => {
-    const [first] = all as [EndedSilence];
+    const [{ failures: _, ...newest }] = all as [Found];
     const since = Math.min(...all.map((one) => one.since));
     const until = Math.max(...all.map((one) => one.until));
-    return { ...first, since, until };
+    // Failed events and calls that lack one cannot be added up: what the newest pause is known by is counted.
+    const alike = all.filter(({ other }) => other === newest.other);
+    const count = sumOf(alike.map((one) => one.count));
+    const most = mostCommonError(alike.flatMap((one) => one.failures));
+    return { ...newest, count, ...(most && { most }), since, until };
   });
 }
 
@@ -165,7 +174,7 @@ function afterFailures(
     return [
       {
         ...{ tenant, eventName, count: lost.length },
-        most: mostCommonError(rows.filter(({ at }) => at >= begun && at <= lastAt)),
+        failures: rows.filter(({ at }) => at >= begun && at <= lastAt),
         before: { since: lastAt, until: lastAt },
         silent: { since: lastAt + 1, until: lastAt + overdueAfter },
         after,
@@ -199,7 +208,7 @@ function amongOthers(
           !failures.some((row) => row.at > lastAt && row.at < nextAt && isDeliveryOf(row, event)),
       )
       .map(({ lastAt, nextAt, calls }) => ({
-        ...{ tenant, eventName, count: calls, other },
+        ...{ tenant, eventName, count: calls, other, failures: [] },
         before: { since: lastAt, until: lastAt + PERIOD_MS - 1 },
         after: { since: nextAt, until: nextAt + PERIOD_MS - 1 },
       })),

@@ -269,17 +269,24 @@ describe('a silence that has ended', () => {
     );
   });
 
-  it('is one thing to do with those before it, the three newest of an event', async () => {
+  it('is one thing to do with those before it, the three newest of an event, with all their events', async () => {
+    const failed = [300, 240, 180, 175, 120];
     const { attention } = await statusOf({
-      failures: [300, 240, 180, 120].map((minutes) =>
-        rowAt(minutes, { key: `e${String(minutes)}` }),
+      failures: failed.map((minutes) =>
+        rowAt(minutes, {
+          key: `e${String(minutes)}`,
+          error: minutes < 150 ? 'Error: B' : 'Error: A',
+        }),
       ),
       marks: { [ack(COMPLETED)]: at(5) },
-      states: { e300: 'failed', e240: 'failed', e180: 'failed', e120: 'failed' },
+      states: Object.fromEntries(failed.map((minutes) => [`e${String(minutes)}`, 'failed'])),
     });
-    expect(attention.map(({ kind, since, text }) => [kind, since, text.slice(0, 63)])).toEqual([
-      ['missed', at(240), '`call:completed` did not arrive from 10:00 UTC to 13:55 UTC, af'],
+    expect(attention.map(({ kind, since, count }) => [kind, since, count])).toEqual([
+      ['missed', at(240), 4],
     ]);
+    expect(attention[0]?.text).toContain(
+      '`call:completed` did not arrive from 10:00 UTC to 13:55 UTC, after 4 events had failed and were not sent again. The most frequent error is `Error: A` (3 of 4 failures).',
+    );
   });
 
   it('has the events that failed before it, and none of an earlier pause that ended a day ago', async () => {
