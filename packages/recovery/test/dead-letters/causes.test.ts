@@ -117,6 +117,18 @@ it('what identifies the event is left out wherever its error has it, and only th
   expect(causeOf(of('omega'))).toBe(cause);
 });
 
+it('a cause has up to 400 characters, and of a longer one the beginning and the end', () => {
+  const error = `no ${'way '.repeat(98)}home.`;
+  expect([error.length, causeOf({ error })]).toEqual([400, error]);
+  const longer = causeOf({ error: `${error} Go!` });
+  expect(longer).toHaveLength(400);
+  expect([longer.startsWith('no way way'), longer.endsWith(' way home. Go!')]).toEqual([
+    true,
+    true,
+  ]);
+  expect(longer.split('…')).toHaveLength(2);
+});
+
 it('a cause is short, and found in no time, whatever the error is', () => {
   const started = process.cpuUsage();
   for (const odd of [
@@ -175,6 +187,7 @@ it('groups have each its own figures, the most frequent first, then the one that
     letter('b1', 'EPIPE', [100, 200, 990], 'call:completed'),
     letter('a2', 'ENOENT', [50, 60, 70], 'call:completed'),
     letter('c1', 'ECONNRESET', [800]),
+    letter('e1', 'EBUSY', [700, 860]),
     letter('b2', 'EPIPE', [400, 990]),
     { ...letter('d1', 'EOF', [850], 'Ada Lovelace'), history: [] },
     letter('a3', 'ENOENT', [600, 880], 'call:started'),
@@ -188,6 +201,10 @@ it('groups have each its own figures, the most frequent first, then the one that
       ...{ count: 2, firstAt: new Date(100), lastAt: new Date(990) },
       // Of two that failed at the same time, the later one in the list.
       ...{ eventNames: ['call:completed', 'unknown'], example: { id: 'b2', error: 'EPIPE' } },
+    }),
+    await group('EBUSY', {
+      ...{ count: 1, firstAt: new Date(700), lastAt: new Date(860) },
+      ...{ eventNames: ['unknown'], example: { id: 'e1', error: 'EBUSY' } },
     }),
     await group('EOF', {
       ...{ count: 1, firstAt: new Date(850), lastAt: new Date(850) },

@@ -318,6 +318,7 @@ const THRESHOLDS: [what: string, world: (value: number) => Written, cases: reado
     (value) => ({ counts: { times: periodsAgo({ 1: { [took(value)]: 9 } }) } }),
     [
       [9_700, NONE],
+      [11_500, NONE], // its bucket begins before
       [11_600, ['slow 9']],
     ],
   ],

@@ -230,24 +230,52 @@ describe('what a status reads of a log', () => {
     ]);
   });
 
+  it('is 5,000 failures at most, the newest ones, of a log whose pages never end', async () => {
+    let pages = 0;
+    const { log } = await storeWith({ marks: { [ack(COMPLETED)]: NOW } });
+    const read = async () => {
+      pages += 1;
+      const rows = Array.from({ length: 1_000 }, () => rowAt(pages, { outcome: 'overloaded' }));
+      return { rows, before: String(pages) };
+    };
+    const { attention } = await status({ store: { log: { ...log!, read } } });
+    expect([attention.length, pages]).toEqual([0, 5]);
+  });
+
+  it('is understood in the order of its times, whatever the order in its pages', async () => {
+    const { log } = await storeWith({ marks: { [failedMark()]: ago(1) } });
+    const row = (minutes: number, attempt: number, outcome: 'overloaded' | 'handler-failed') =>
+      rowAt(minutes, { key: 'c1', attempt, outcome });
+    const first = row(16, 1, 'overloaded');
+    const pages = [
+      [row(1, 4, 'handler-failed'), row(6, 3, 'overloaded')],
+      [first, row(11, 2, 'overloaded')],
+    ];
+    for (const [newest, oldest] of [pages, pages.map((page) => [...page].reverse())]) {
+      const read = async ({ before }: { before?: string | undefined } = {}) =>
+        before === undefined ? { rows: newest!, before: 'oldest' } : { rows: oldest! };
+      const peek = async (keys: readonly string[]) => keys.map(() => 'failed' as const);
+      const store = { log: { ...log!, read }, peek, rememberFor: 24 * HOUR };
+      const { attention } = await status({ store, timeZone: 'UTC' });
+      expect(attention[0]?.text).toMatch(
+        /^`call:completed` is failing \(`handler-failed`\)\. One event has failed 4 times, first at 13:44 UTC and last at 13:59 UTC/,
+      );
+    }
+  });
+
   it('is no row of more than ten tenants whose deliveries are rejected', async () => {
-    const tenants = Array.from({ length: 12 }, (_, at) => `tenant-${String(at)}`);
-    const of = (some: readonly string[]) => ({
-      marks: Object.fromEntries(some.map((tenant) => [ack(COMPLETED, tenant), ago(60)])),
-      counts: {
-        minutes: minutesAgo(
-          Object.fromEntries(
-            [6, 1].map((minute) => [
-              minute,
-              Object.fromEntries(
-                some.map((tenant) => [counterName('rejected', 'signature-mismatch', tenant), 1]),
-              ),
-            ]),
-          ),
-        ),
-      },
-    });
-    // Tenants have these times in common, and each time is read once.
-    expect(await reads(of(tenants))).toHaveLength((await reads(of(tenants.slice(0, 10)))).length);
+    const read = async (tenants: number) => {
+      const all = Array.from({ length: tenants }, (_, at) => `tenant-${String(at)}`);
+      const minutes: Record<number, Record<string, number>> = {};
+      for (const [at, tenant] of all.entries())
+        for (const minute of [20 * at + 6, 20 * at + 1])
+          minutes[minute] = { [counterName('rejected', 'signature-mismatch', tenant)]: 1 };
+      const asked = await reads({
+        marks: Object.fromEntries(all.map((tenant) => [ack(COMPLETED, tenant), ago(600)])),
+        counts: { minutes: minutesAgo(minutes) },
+      });
+      return asked.length;
+    };
+    expect([await read(9), await read(10), await read(12)]).toEqual([1 + 18, 1 + 20, 1 + 20]);
   });
 });
