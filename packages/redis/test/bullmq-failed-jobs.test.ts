@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { bullmqDeadJobs, type BullmqFailedJob } from '../src/bullmq-dead-jobs.ts';
+import { bullmqQueue } from '../src/index.ts';
 import { DELIVERY, failedJob, manyJobs, queueOf } from './failed-jobs.ts';
 
 describe('the failed jobs of BullMQ as dead letters', () => {
@@ -160,4 +161,26 @@ describe('a list of the failed jobs', () => {
     const deadJobs = bullmqDeadJobs(queueOf([...gone, failedJob()]));
     expect(idsOf((await deadJobs.list()).letters)).toEqual(['job']);
   });
+});
+
+it('counts of the jobs that have expired those that it removed, and no other', async () => {
+  const jobs = ['one', 'retried', 'gone', 'other'].map((id, at) =>
+    failedJob({ id, finishedOn: 1_000 + at }),
+  );
+  jobs[1]!.isFailed.mockResolvedValue(false);
+  const failed = queueOf(jobs);
+  const { removeExpired } = bullmqQueue({
+    ...failed,
+    getJob: (id) => (id === 'gone' ? Promise.resolve(undefined) : failed.getJob(id)),
+    add: () => Promise.resolve(),
+    isPaused: () => Promise.resolve(false),
+  });
+  const turn = { token: 'token', leaseMs: 60_000 };
+  const remove = (before: number, limit: number) =>
+    removeExpired!({ ...turn, before: new Date(before), limit });
+  expect(await remove(1_000, 10)).toBe(0);
+  expect(await remove(1_003, 1)).toBe(1);
+  expect(jobs.map((job) => job.remove.mock.calls.length)).toEqual([1, 0, 0, 0]);
+  expect(await remove(1_004, 10)).toBe(2); // this queue lists the first one still
+  expect(jobs.map((job) => job.remove.mock.calls.length)).toEqual([2, 0, 0, 1]);
 });

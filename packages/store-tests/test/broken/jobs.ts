@@ -21,8 +21,10 @@ export interface BrokenJobs {
 /** A queue in SQLite in memory, with its jobs. All of it shares one connection. */
 export function openJobs(
   { maxRuns, concurrency }: { maxRuns: number; concurrency: number },
-  breaks: BrokenJobs['breaks'] = () => ({}),
+  breaks?: BrokenJobs['breaks'],
 ): Promise<OpenedJobs> {
+  // A handler of a test that failed may hang.
+  const graceMs = breaks ? 20 : 10_000;
   const db = new Database(':memory:');
   db.exec('CREATE TABLE effects (effect TEXT NOT NULL)');
   const queue = sqliteQueue(db);
@@ -38,13 +40,14 @@ export function openJobs(
         return async () => db.exec('PRAGMA query_only = 0');
       },
     },
-    startWorker: (handlers) =>
-      Promise.resolve(
-        createSqliteWorker(queue, {
-          ...{ ...handlers, maxRuns, concurrency, pollEvery: 5 },
-          backoff: { initialDelay: 2, maxDelay: 2 },
-        }),
-      ),
+    startWorker(handlers) {
+      const worker = createSqliteWorker(queue, {
+        ...{ ...handlers, maxRuns, concurrency, pollEvery: 5 },
+        backoff: { initialDelay: 2, maxDelay: 2 },
+      });
+      const close = () => worker.close({ graceMs });
+      return Promise.resolve({ close, health: () => worker.health() });
+    },
     async deadLetters() {
       const rows = db
         .prepare(`SELECT delivery FROM call_webhooks_jobs WHERE state = 'dead' ORDER BY id`)
@@ -68,7 +71,7 @@ export function openJobs(
     },
     close: () => Promise.resolve(void db.close()),
   };
-  return Promise.resolve({ ...healthy, ...breaks(healthy) });
+  return Promise.resolve({ ...healthy, ...breaks?.(healthy) });
 }
 
 const ofDead = (breaks: (healthy: DeadJobs) => Partial<DeadJobs>): BrokenJobs['breaks'] => {
