@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { memoryDeadLetters, type DeadLetter } from '@call-webhooks/core';
 import { durationBucket } from '@call-webhooks/core/stores';
 import type {
+  CallTimeline,
   DeadLetterDetail,
   DeadLettersPage,
   DeliveriesPage,
@@ -233,6 +234,44 @@ describe('at the edge of a time', () => {
     expect(await found('')).toMatchObject({ failures: 1, searchedTo: NOW - 26 * 60 * MINUTE });
   });
 });
+
+describe('what is older than most', () => {
+  it('is found by its cause, however long ago it failed', async () => {
+    const { get, log } = open();
+    const failed = { outcome: 'handler-failed', eventName: 'call:completed' } as const;
+    const old = { ...failed, error: 'no line', webhookId: 'old', at: NOW - 40 * 60 * MINUTE };
+    await wrote(log, [old]);
+    await wrote(log, [{ ...failed, error: 'no desk', webhookId: 'new' }]);
+    const { causes } = await get<FailureCauses>('/api/failures?since=0');
+    const cause = causes.find(({ text }) => text.includes('no line'))?.id ?? '';
+    const { deliveries } = await get<DeliveriesPage>(`/api/deliveries?cause=${cause}`);
+    expect(deliveries.map(({ webhookId }) => webhookId)).toEqual(['old']);
+  });
+
+  it('stands first among the deliveries of an event of a call', async () => {
+    const { get, log } = open();
+    const of = { eventName: 'call:started', callId: 'c1', webhookId: 'w1' };
+    for (const [outcome, ago] of [
+      ['queued', 9],
+      ['in-progress', 5],
+      ['handled', 1],
+    ] as const)
+      await wrote(log, [{ ...of, outcome, at: NOW - ago * MINUTE }], { at: NOW - ago * MINUTE });
+    const { events } = await get<CallTimeline>('/api/calls/c1');
+    expect(events[0]?.deliveries.map(({ outcome }) => outcome)).toEqual([
+      ...['queued', 'in-progress', 'handled'],
+    ]);
+  });
+});
+
+it.each(['/ops/webhooks', '/ops/webhooks/', '/ops/webhooks//'])(
+  'a console is found below its path, as %s',
+  async (path) => {
+    const { ask } = open({ path });
+    for (const below of ['', '/', '/api/session'])
+      expect([below, (await ask(below)).status]).toEqual([below, 200]);
+  },
+);
 
 describe('a search for a person', () => {
   it.each([

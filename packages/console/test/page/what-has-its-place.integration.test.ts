@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { Page } from 'playwright-core';
-import { ANSWERS, DEAD_LETTERS, LETTERS } from './fixed-answers.ts';
+import { ANSWERS, DEAD_LETTERS, LETTERS, NOW } from './fixed-answers.ts';
 import { openFixed, refusal, type Answers } from './open-fixed.ts';
-import { click } from './steps.ts';
+import { click, running } from './steps.ts';
 
 const LETTER = '?view=dead-letters&letter=l-1';
 /** A page of letters with a long error, and long ids. */
@@ -67,6 +67,54 @@ describeInChromium('what has its place', (chromium) => {
       expect([...new Set(gaps)]).toEqual([18]);
     },
   );
+
+  test('what can be clicked looks so, what cannot does not, and long words stay within their boxes', async () => {
+    const word = 'x'.repeat(400);
+    const letter = ANSWERS['api/dead-letters/l-1'] as object;
+    const { page } = await openFixed(chromium, LETTER, {
+      ...running('removal'),
+      'api/dead-letters/l-1': {
+        ...{ ...letter, error: word, key: word },
+        history: [{ at: NOW, source: 'webhook', attempt: 1, error: word }],
+      },
+    });
+    await page.locator('.detail .facts').waitFor();
+    const looks = await page.evaluate(`(() => {
+      const styles = (selector) => getComputedStyle(document.querySelector(selector));
+      return {
+        disabled: styles('.detail .button:disabled').opacity,
+        enabled: styles('.detail .button:enabled').opacity,
+        row: styles('.listed tbody tr').cursor,
+        cause: styles('[aria-label=Causes] tbody tr').cursor,
+        wide: [...document.querySelectorAll('.detail *')].filter((one) => one.scrollWidth > one.clientWidth + 1
+          && getComputedStyle(one).display !== 'inline').map((one) => one.tagName + '.' + one.className),
+      };
+    })()`);
+    expect(looks).toEqual({
+      ...{ disabled: '0.55', enabled: '1', row: 'pointer', cause: 'auto', wide: [] },
+    });
+  });
+
+  test('a body is coloured by what its parts are, and a text that is no JSON is not', async () => {
+    const letter = ANSWERS['api/dead-letters/l-1'] as { body: object };
+    const text = '{"a b":"x: 1","n":-1.5,"t":true,"nil":null,"l":["\\"q\\"",2]}';
+    const { page } = await openFixed(chromium, LETTER, {
+      'api/dead-letters/l-1': {
+        ...letter,
+        stack: 'at "f" (crm.ts:4:2) true',
+        body: { ...letter.body, text },
+      },
+    });
+    await page.locator('.letter-body pre').waitFor();
+    const coloured = (box: string) =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('${box} pre span')].map((one) =>
+        one.className.replace('json-', '') + ' ' + one.textContent)`);
+    expect(await coloured('.letter-body')).toEqual([
+      ...['key "a b"', 'string "x: 1"', 'key "n"', 'number -1.5', 'key "t"', 'word true'],
+      ...['key "nil"', 'word null', 'key "l"', 'string "\\"q\\""', 'number 2'],
+    ]);
+    expect(await coloured('.detail details')).toEqual([]);
+  });
 
   test('what is for screen readers, and the link that skips, are out of sight', async () => {
     const { page } = await openFixed(chromium, '?view=dead-letters');

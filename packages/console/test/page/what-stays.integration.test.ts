@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { expectMarks } from '@call-webhooks/ui/test/marks';
 import { expectSeen } from '@call-webhooks/ui/test/seen';
-import { ANSWERS, DEAD_LETTERS, NOW } from './fixed-answers.ts';
+import { ANSWERS, DEAD_LETTERS, NOW, OVERVIEW } from './fixed-answers.ts';
 import { openFixed, refusal } from './open-fixed.ts';
-import { choose, click, running } from './steps.ts';
+import { choose, click, fill, FOUND, running } from './steps.ts';
 
 const DEAD = '?view=dead-letters';
 const LISTED = '?view=deliveries';
@@ -123,6 +123,31 @@ describeInChromium('what stays true', (chromium) => {
       await expectSeen(page, '.call-event', [`e ${badge}`]);
     },
   );
+
+  test('a search for a person ends where there is nothing older, with all that it found', async () => {
+    const path = 'api/dead-letters/search';
+    const { page, answer } = await openFixed(chromium, DEAD, { [path]: FOUND });
+    await fill('Phone number, email address or name', 'Ada')(page);
+    await click('Search for a person')(page);
+    await page.getByText('1 dead letter found, 32 searched').waitFor();
+    answer({ [path]: { letters: [], searched: 5, searchedTo: NOW - 120_000, inFullOnly: true } });
+    await click('Search older dead letters')(page);
+    const section = '.section:has([aria-label="Dead letters of this person"])';
+    await expectSeen(page, `${section} > .hint, ${section} > .buttons`, [
+      '1 dead letter found, 37 searched, back to 12:58:05. A phone number with fewer than nine digits is found only if it is written in full. Enter its last nine digits or more.',
+      '<Select these 1> <Erase this person’s data …>',
+    ]);
+  });
+
+  test('the first steps are shown only to those to whom nothing came in 26 hours', async () => {
+    const { log } = OVERVIEW;
+    const hour = { ...log?.hour, sources: {} };
+    const { page } = await openFixed(chromium, '', {
+      'api/overview': { ...OVERVIEW, log: { ...log, hour } },
+    });
+    await page.locator('.tile').first().waitFor();
+    await expectSeen(page, '.steps, [aria-label=Outcomes], [aria-label=Sources]', []);
+  });
 
   test.each([
     ['Redrive all …', 'Redrive 120 dead letters?', 'Redrive (button primary)'],
