@@ -232,7 +232,7 @@ describe('calls', () => {
         : sendJson(response, { results: [{ _id: 'c1', anything: [1] }], next: '2' });
     const { calls } = testClient(server.origin);
     const page = await calls.list({
-      query: { userId: 'u', skip: undefined, recorded: true },
+      query: { userId: 'u', skip: undefined, recorded: true, from: 0, all: false, tag: '' },
       limit: 1,
     });
     expect(page).toMatchObject({
@@ -240,7 +240,9 @@ describe('calls', () => {
       next: '2',
       hasNext: true,
     });
-    expect(server.requests[0]?.url).toBe('/v1/calls?userId=u&recorded=true&limit=1');
+    expect(server.requests[0]?.url).toBe(
+      '/v1/calls?userId=u&recorded=true&from=0&all=false&tag=&limit=1',
+    );
     const ids: string[] = [];
     for await (const { _id } of calls.iterate()) ids.push(_id);
     expect(ids).toEqual(['c1', 'c2']);

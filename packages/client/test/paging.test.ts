@@ -40,6 +40,18 @@ describe('a page', () => {
     });
   });
 
+  test.each([
+    [{ paging: { cursor: 'c', more: false } }, 'c', false],
+    [{ paging: { cursor: 'c' } }, 'c', true],
+    // The usual names say nothing then.
+    [{ paging: { cursor: 'c', more: true }, hasNext: false, next: 'n' }, 'c', true],
+    [{ paging: { more: false }, hasNext: true, next: 'n' }, undefined, false],
+  ])('with other names, %j has the cursor %p: more is %p', (more, next, hasNext) => {
+    const wire = { ...defaultWireNames, nextField: 'paging.cursor', hasNextField: 'paging.more' };
+    const response = { text: JSON.stringify({ results, ...more }), headers: new Headers() };
+    expect(readPage(spec, response, { field: 'results' }, wire)).toMatchObject({ next, hasNext });
+  });
+
   test.each([null, 'x', 5, {}, { results: {} }, { results: ['x'] }])('%j is no page', (raw) => {
     expect(() => page(raw)).toThrow(expect.objectContaining({ code: 'invalid-response' }));
   });
