@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { callDetails, type CallDetails, verify } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import {
   callCompleted,
   callRecordingAvailable,
@@ -86,6 +87,14 @@ describe('an event has exactly these fields', () => {
     const named = callCompleted({}, { call, fieldNames: { [meaning]: 'own' } });
     const asSent = value instanceof Date ? value.toISOString() : value;
     expect(named).toHaveProperty('own', meaning === 'createdAt' ? 1_000 : asSent);
+    // The service has no such field.
+    const absent = callCompleted({}, { call, fieldNames: { [meaning]: undefined } });
+    const standardName = DEFAULT_FIELD_NAMES[meaning as keyof CallDetails];
+    expect(Object.keys(absent).sort()).toEqual(
+      Object.keys(callCompleted())
+        .filter((name) => name !== standardName)
+        .sort(),
+    );
   });
 });
 
