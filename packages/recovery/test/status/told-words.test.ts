@@ -230,13 +230,13 @@ describe('what a status reads of a log', () => {
     ]);
   });
 
-  it('is 5,000 failures at most, the newest ones, of a log whose pages never end', async () => {
+  it('is 5,000 failures at most, the newest ones, of a log that has more', async () => {
     let pages = 0;
     const { log } = await storeWith({ marks: { [ack(COMPLETED)]: NOW } });
     const read = async () => {
       pages += 1;
       const rows = Array.from({ length: 1_000 }, () => rowAt(pages, { outcome: 'overloaded' }));
-      return { rows, before: String(pages) };
+      return pages < 20 ? { rows, before: String(pages) } : { rows };
     };
     const { attention } = await status({ store: { log: { ...log!, read } } });
     expect([attention.length, pages]).toEqual([0, 5]);
