@@ -100,7 +100,9 @@ function told(value: unknown, redact: Redactor): string {
 }
 
 /** Frames that the user can do nothing about: ours, and those of Node. */
-const FOREIGN_FRAME = /[\\/]node_modules[\\/]@call-webhooks[\\/]|[( ]node:internal\//;
+const FOREIGN_FRAME = /[\\/]node_modules[\\/]@call-webhooks[\\/]|[( ]node:[\w/]+:\d/;
+/** A frame such as `at new Promise (<anonymous>)` is not one, and says nothing by itself. */
+const PLACE = /:\d+:\d+\)?$/;
 
 /** The frames of an error's stack. The paths of the user's own code stay. */
 function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
@@ -108,11 +110,13 @@ function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
   // Only below the message, which may itself have lines that look like frames.
   const at = stack.slice(0, MAX_START).indexOf(message.slice(0, MAX_START / 2));
   const from = Math.max(0, at) + message.length;
-  return stack
+  const frames = stack
     .slice(from, from + MAX_STACK_LENGTH)
     .split('\n')
     .filter((line) => /^\s+at .*(?::\d+:\d+|<anonymous>|native)\)?$/.test(line))
-    .filter((line) => !FOREIGN_FRAME.test(line))
+    .filter((line) => !FOREIGN_FRAME.test(line));
+  if (!frames.some((line) => PLACE.test(line))) return '';
+  return frames
     .slice(0, MAX_FRAMES)
     .map((line) => redact(line))
     .join('\n');

@@ -88,12 +88,29 @@ describe('the line of a store that fails', () => {
       '    at async run (/app/node_modules/.pnpm/c/node_modules/@call-webhooks/redis/y.cjs:3:4)',
       '    at async listOnTimeout (node:internal/timers:581:17)',
       ...Array.from(
-        { length: 9 },
+        { length: 12 },
         (_, at) => `    at step${String(at)} (/app/src/steps.js:${String(at + 1)}:1)`,
       ),
     ].join('\n');
     return error;
   };
+
+  it.each([
+    ['at AsyncResource.runInAsyncScope (node:async_hooks:211:14)'],
+    ['at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)', 'at node:net:1:2'],
+    ['at async node:internal/timers:581:17', 'at new Promise (<anonymous>)', 'at map (native)'],
+  ])('has no frames if none says where to look: %s', async (...frames) => {
+    const error = new Error('connect ECONNREFUSED 10.0.0.1:6379');
+    const at = frames.map((frame) => `    ${frame}`).join('\n');
+    error.stack = `Error: ${error.message}\n${at}`;
+    const logger = new Lines();
+    const store: Store = { ...memoryStore(), name: 'Redis', admit: () => Promise.reject(error) };
+    const on = { 'call:started': () => undefined };
+    const { receive } = createReceiver({ secret: SECRET, store, logger, now: () => NOW, on });
+    await receive(await delivery(STARTED));
+    const line = logger.entries.find(({ fields }) => fields['outcome'] === 'store-unavailable');
+    expect((line?.fields['err'] as Error).stack).toBe('Error: connect ECONNREFUSED 10.0.0.1:6379');
+  });
 
   it('names the store, is written once in 10 s, and has no frames of this library', async () => {
     const logger = new Lines();
@@ -116,11 +133,10 @@ describe('the line of a store that fails', () => {
     );
     const { stack } = line?.fields['err'] as Error;
     expect(stack?.split('\n').slice(1)).toEqual([
-      '    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)',
       '    at Client.send (/app/src/client.js:3:9)',
       // Ten in all, of the many that may be the user's.
       ...Array.from(
-        { length: 8 },
+        { length: 9 },
         (_, at) => `    at step${String(at)} (/app/src/steps.js:${String(at + 1)}:1)`,
       ),
     ]);
