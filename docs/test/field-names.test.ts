@@ -56,7 +56,9 @@ it('each property of the table is read from its field, and has its type', async 
 it('the sample finds details under other names, and is not warned of', async () => {
   const [sample] = writeSamples('fields', (document) => document === 'docs/field-names.md');
   const { hook } = (await import(sample!.file)) as { hook: ReturnType<typeof callWebhooks> };
-  const names = { dialedNumber: '+12025550101', finishedAt: DATE, department: 'sales' };
+  const names = {
+    ...{ userId: 'u1', dialedNumber: '+12025550101', finishedAt: DATE, department: 'sales' },
+  };
   const result = await hook.receiver.deliver({
     ...{ eventName: 'call:completed', callId: 'c1' },
     ...names,

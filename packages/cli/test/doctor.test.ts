@@ -305,6 +305,15 @@ describe('doctor', () => {
     expect(lacking.join('\n')).toContain('context.call does not have calledName');
     expect(lacking.join('\n')).not.toContain('placedBy');
     expect(JSON.stringify(found)).not.toMatch(/Grace|Hopper|5550147/);
+    const recording = { eventName: 'call:recording-available', callId: 'c1', userId: 'u1' };
+    writeFileSync(
+      file,
+      [{ ...others, owner }, recording].map((one) => JSON.stringify(one)).join('\n'),
+    );
+    const recorded = (await doctor(['--capture', file])).of('field names');
+    expect(recorded.map(({ text }) => text)).toContain(
+      'No event has the field userId, so context.call does not have placedBy.',
+    );
     const none = await doctor(['--capture', 'no-such.jsonl']);
     expect(none.only('field names')).toMatchObject({ result: 'bad', text: like(/Cannot read/) });
   });

@@ -154,7 +154,7 @@ describe('what reconcile prints', () => {
         'Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for 30h.',
       ),
     );
-    const wrong = ['--field-name', 'createdAt=no', '--field-name', 'dialedAt=no'];
+    const wrong = ['--field-name', 'createdAt=no', '--field-name', 'dialedAt=none'];
     const dated = await reconcile(...window, ...at, '--dry-run', ...wrong);
     expect([dated.code, dated.stdout]).toEqual([2, '']);
     expect(dated.stderr.split('\n').slice(1)).toEqual([

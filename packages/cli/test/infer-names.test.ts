@@ -1,5 +1,6 @@
 import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
+import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { anyCharacter } from '@call-webhooks/store-tests/internal';
 import fc from 'fast-check';
 import { inferNames } from '../src/commands/infer-names.ts';
@@ -301,6 +302,21 @@ describe('the snippet', () => {
       }),
       { numRuns: Number(process.env['RUNS'] ?? 100), seed: 20_261_122 },
     );
+  });
+
+  test('unsets what a found name is the default of, which a receiver would refuse', () => {
+    const call = { eventName: 'call:completed', userId: 'u-1' };
+    const named = { ...call, callId: 'c1', recipientEmail: 'Ada Lovelace' };
+    const { snippet } = inferNames([named, { ...call, callId: 'c2' }]);
+    expect(snippet).toBe(
+      `fieldNames: {
+  placedBy: 'userId', // a string that could identify a user, in every event
+  calledEmail: undefined, // its default name, 'recipientEmail', is that of calledName
+  calledName: 'recipientEmail', // full names
+},`,
+    );
+    const read = compileFunction(`return {${snippet}}`) as unknown as () => Options;
+    expect(() => createReceiver({ secret: generateSecret(), ...read() })).not.toThrow();
   });
 
   test('nothing captured, nothing proposed', () => {

@@ -57,3 +57,16 @@ test.each(COMMANDS)(
     }
   },
 );
+
+test.each(COMMANDS.filter(([, , flag]) => flag === '--field-name'))(
+  '%s refuses a field that would have two meanings, as a receiver does',
+  async (_name, argv, flag) => {
+    const pairs = ['createdAt=at', 'endedAt=at'].flatMap((pair) => [flag, pair]);
+    const { code, stdout, stderr } = await run([...argv, ...pairs], { columns: 1_000 });
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 2, stdout: '' },
+      stderr:
+        'error: --field-name endedAt must be another name than createdAt has, or undefined if there is no such field.\nfix:   Example: --field-name endedAt=endTime\n',
+    });
+  },
+);

@@ -1,12 +1,6 @@
 import type { Clock } from '@call-webhooks/client';
-import {
-  type DeadLetters,
-  type FieldNames,
-  type Logger,
-  type Receiver,
-  WebhookError,
-} from '@call-webhooks/core';
-import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
+import { type DeadLetters, type Logger, type Receiver, WebhookError } from '@call-webhooks/core';
+import { checkOptions, docsUrl, fieldNamesRule, option } from '@call-webhooks/core/internal';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import type {
   CallsClient,
@@ -177,7 +171,7 @@ const reconcileRules = () =>
     store: option.optional(option.object<ReconcileStore>()),
     toEvents: option.optional(option.function<ToEvents>()),
     recordings: option.optional(option.boolean()),
-    fieldNames: option.optional(option.object<FieldNames>()),
+    fieldNames: option.optional(fieldNamesRule()),
     query: option.optional(option.function<NonNullable<ConsoleReconcile['query']>>()),
     newestFirst: option.optional(option.boolean()),
     pageSize: option.optional(option.count(1, 100_000)),

@@ -36,8 +36,9 @@ export interface Health {
    */
   secretIds?: string[];
   /**
-   * The call events whose details were never found, so that `context.call` is incomplete. Set
-   * `fieldNames` to correct this. It is absent if there are none.
+   * The call events with details that were never found, because a field is missing or has another type,
+   * so that `context.call` is incomplete. Set `fieldNames` to correct this. It is absent if there are
+   * none.
    */
   unknownFields?: UnknownFields[];
   /**

@@ -2,6 +2,8 @@
 export { checkOptions, option, type OptionRule } from './check-options.ts';
 export { docsUrl } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
+export { FieldFit, type Misfit } from './events/field-fit.ts';
+export { fieldNameProblems, fieldNamesRule } from './events/field-names.ts';
 export type { Delivery } from './delivery.ts';
 export { EVENT_SCHEMAS } from './events/events.ts';
 export { withoutOptions } from './options.ts';

@@ -4,6 +4,7 @@ import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter
 import type { HandlerContext } from './delivery.ts';
 import { invalidOptions } from './errors.ts';
 import type { FieldNames } from './events/call-details.ts';
+import { fieldNamesRule } from './events/field-names.ts';
 import type { ExtraEvents, RouteOptions } from './events/handlers.ts';
 import { HANDLER_EXPECTED, isHandler, isSchema, SCHEMA_EXPECTED } from './events/named.ts';
 import type { OneAtATime } from './events/route.ts';
@@ -254,7 +255,6 @@ const aSize = () =>
   );
 const whole = (min: number, max: number, byDefault: number) =>
   option.default(option.count(min, max), byDefault);
-const text = () => z.optional(option.string());
 
 // Schemas are built when they are first needed.
 
@@ -280,18 +280,7 @@ export const handlerShape = () => ({
   ),
   onError: z.optional(aFunction()),
   onOutcome: z.optional(aFunction()),
-  fieldNames: z._default(
-    z.strictObject({
-      placedBy: text(),
-      createdAt: text(),
-      calledNumber: text(),
-      calledEmail: text(),
-      calledName: text(),
-      dialedAt: text(),
-      endedAt: text(),
-    }),
-    {},
-  ),
+  fieldNames: fieldNamesRule(),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
   version: option.optional(
     option.text(

@@ -13,10 +13,11 @@ import request from 'supertest';
 import { callWebhooks, keepRawBody, ready } from '../src/index.ts';
 
 const secret = generateSecret();
-const body = callBody('c1', 'call:completed', { spaced: 1, escaped: '\u00e9' }).replace(
-  '"c1"',
-  ' "c1"',
-);
+const body = callBody('c1', 'call:completed', {
+  userId: 'u1',
+  spaced: 1,
+  escaped: '\u00e9',
+}).replace('"c1"', ' "c1"');
 
 /** The tests of the adapter, on one version of Express. */
 export function expressTests(name: string, framework: typeof express): void {

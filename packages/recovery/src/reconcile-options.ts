@@ -7,7 +7,13 @@ import {
   WebhookError,
 } from '@call-webhooks/core';
 import type { EventState } from '@call-webhooks/core/stores';
-import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
+import {
+  checkOptions,
+  docsUrl,
+  fieldNamesRule,
+  option,
+  tenantKey,
+} from '@call-webhooks/core/internal';
 import type { StoreRetry } from './store-calls.ts';
 import { type CallsClient, completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 
@@ -143,7 +149,7 @@ export const sharedRules = () => ({
   receiver: option.object<ReconcileReceiver>('deliver'),
   toEvents: option.optional(option.function<ToEvents>()),
   recordings: option.default(option.boolean(), false),
-  fieldNames: option.default(option.object<FieldNames>(), {}),
+  fieldNames: fieldNamesRule(),
   query: option.optional(option.function<NonNullable<SharedOptions['query']>>()),
   newestFirst: option.default(option.boolean(), false),
   pageSize: option.optional(option.count(1, 100_000)),

@@ -40,7 +40,11 @@ const LIMITS: readonly Limits[] = [
   ['recordingFirst', ...FRACTION],
   ['headerPrefix', ['X-Own'], ['X Own', 1]],
   ['extraHeaders', [{}, { 'X-Own': 'a' }], [{ 'X Own': 'a' }, { 'X-Own': 'a\nb' }, { 'X-Own': 1 }]],
-  ['fieldNames', [{}, { calledName: 'who' }], [{ color: 'red' }, { calledName: 1 }]],
+  [
+    'fieldNames',
+    [{}, { calledName: 'who' }, { calledName: undefined }],
+    [{ color: 'red' }, { calledName: 1 }, { calledName: ' who' }, { calledName: 'userId' }],
+  ],
   ['timestamps', ['wall', 'clock'], ['none']],
   ['wallClock', [() => 0], [0]],
   ['chaos', [{}, { replay: 0 }, { replay: 1 }], [{ replay: -0.1 }, { replay: 1.1 }, { rain: 1 }]],

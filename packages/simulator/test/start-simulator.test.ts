@@ -86,6 +86,10 @@ describe('a simulator', () => {
     [{ chaos: { replay: 7 } }, 'chaos.replay must be a number from 0 to 1.'],
     [{ chaos: { earthquake: 1 } as never }, 'chaos: There is no field "earthquake".'],
     [{ fieldNames: { colour: 'red' } as never }, 'fieldNames: There is no field "colour".'],
+    [
+      { fieldNames: { dialedAt: 'at', endedAt: 'at' } },
+      'fieldNames.endedAt must be another name than dialedAt has, or undefined if there is no such field.',
+    ],
     [{ db: 'state.db' } as never, 'There is no field "db".'],
     [{ headerPrefix: 'X Service' }, 'headerPrefix'],
     [{ extraHeaders: { 'X-Note': 'two\nlines' } }, 'extraHeaders'],

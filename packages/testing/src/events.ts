@@ -5,7 +5,7 @@ import type {
   CallStartedEvent,
   FieldNames,
 } from '@call-webhooks/core';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import { checkOptions, DEFAULT_FIELD_NAMES, fieldNamesRule } from '@call-webhooks/core/internal';
 
 /** Fields that replace those of the factory. A field that is `undefined` is left out of the body. */
 export type Overrides<Event> = Partial<Omit<Event, 'eventName'>>;
@@ -37,6 +37,7 @@ const ENDED_AT = new Date('2026-01-02T03:05:06.678Z');
  * Creates a `call:started` event with all its fields and a new `callId`.
  * @param overrides fields that replace those of the factory
  * @param fields values and names of the seven fields that the spec does not name
+ * @throws WebhookError `invalid-options` for names that no field can have
  * @example
  * callStarted({ callId: 'c1' }, { call: { calledNumber: '+12025550101' } })
  */
@@ -47,7 +48,7 @@ export const callStarted = (
   eventName: 'call:started',
   callId: newId(),
   fromPhoneNumber: {},
-  ...namedFields(CALL, fields),
+  ...namedFields('callStarted', CALL, fields),
   ...overrides,
 });
 
@@ -55,6 +56,7 @@ export const callStarted = (
  * Creates a `call:completed` event with all its fields and a new `callId`.
  * @param overrides fields that replace those of the factory
  * @param fields values and names of the seven fields that the spec does not name
+ * @throws WebhookError `invalid-options` for names that no field can have
  * @example
  * callCompleted({ callId: 'c1' }, { call: { endedAt: new Date() } })
  */
@@ -65,7 +67,7 @@ export const callCompleted = (
   eventName: 'call:completed',
   callId: newId(),
   fromPhoneNumber: {},
-  ...namedFields({ ...CALL, endedAt: ENDED_AT }, fields),
+  ...namedFields('callCompleted', { ...CALL, endedAt: ENDED_AT }, fields),
   ...overrides,
 });
 
@@ -96,10 +98,12 @@ export function callRecordingAvailable(
 
 /** Times are date-times, except for `createdAt`: epoch milliseconds. */
 function namedFields(
+  creator: string,
   defaults: Partial<CallDetails>,
   { call, fieldNames }: CallFields,
 ): Record<string, unknown> {
-  const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
+  const checked = checkOptions(creator, { fieldNames: fieldNamesRule() }, { fieldNames });
+  const names = { ...DEFAULT_FIELD_NAMES, ...checked.fieldNames };
   const named: Record<string, unknown> = {};
   for (const [meaning, value] of Object.entries({ ...defaults, ...call })) {
     const name = names[meaning as keyof CallDetails];

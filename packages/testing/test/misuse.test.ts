@@ -208,6 +208,17 @@ describe('events', () => {
     expect(seen).toEqual(call);
   });
 
+  it('refuses names that no receiver would take', () => {
+    for (const create of [callStarted, callCompleted])
+      for (const calledName of ['', '__proto__', 'callId', 'userId'])
+        expect(() => create({}, { fieldNames: { calledName } })).toThrow(
+          expect.objectContaining({
+            code: 'invalid-options',
+            message: expect.stringContaining(`of ${create.name}: fieldNames.calledName: expected`),
+          }),
+        );
+  });
+
   it.each([{}, { endedAt: 'finished', dialedAt: undefined }])(
     'gives handlers the details that a real event has, under %j',
     async (fieldNames) => {

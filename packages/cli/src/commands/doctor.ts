@@ -1,5 +1,5 @@
-import { inferNames } from './infer-names.ts';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import { type CallField, inferNames } from './infer-names.ts';
+import { DEFAULT_FIELD_NAMES, FieldFit } from '@call-webhooks/core/internal';
 import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
@@ -154,21 +154,47 @@ async function captured(app: App, options: DoctorOptions): Promise<Found | Found
   const samples = await readSamples(app, options.capture);
   const { fieldNames: proposals, read } = inferNames(samples);
   if (read.callEvents === 0) return skipped('The file contains no call events.');
-  const settings = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
-  const names = { ...DEFAULT_FIELD_NAMES, ...callFieldNames(options.fieldName) };
-  const known = new Set(samples.flatMap((sample) => Object.keys(Object(sample) as object)));
-  const missing = settings.filter((setting) => !known.has(names[setting]));
-  if (missing.length === 0)
+  const lacking = lackingIn(samples, callFieldNames(options.fieldName));
+  if (lacking.length === 0)
     return ok(`All seven fields occur in ${counted(read.callEvents, 'captured event')}.`);
-  return missing.map((setting) => {
-    const candidates = proposals.find((one) => one.setting === setting)?.candidates ?? [];
+  return lacking.map(({ property, text }) => {
+    const candidates = proposals.find(({ setting }) => setting === property)?.candidates ?? [];
     // Whoever sends events chooses these names, and an assistant may read them.
     const usual = candidates.filter(({ name }) => /^[A-Za-z_$][\w$]{0,31}$/.test(name));
-    const fits = usual.map(({ name }) => `${setting}: '${name}'`).join(' or ');
-    const text = `No event has the field ${names[setting]}, so context.call does not have ${setting}.`;
-    return bad(text, fits === '' ? noCandidate(candidates.length) : `In fieldNames: ${fits}`);
+    const fits = usual.map(({ name }) => `${property}: '${name}'`).join(' or ');
+    const fix = fits === '' ? noCandidate(candidates.length) : `In fieldNames: ${fits}`;
+    return bad(`${text}, so context.call does not have ${property}.`, fix);
   });
 }
+
+const CALL_EVENTS = ['call:started', 'call:completed'] as const;
+
+/** What `context.call` does not have in the captured call events, judged as the receiver does it. */
+function lackingIn(
+  samples: readonly unknown[],
+  given: ReturnType<typeof callFieldNames>,
+): readonly { property: CallField; text: string }[] {
+  const names = Object.entries({ ...DEFAULT_FIELD_NAMES, ...given }) as [CallField, string][];
+  const known = new Set<string>();
+  const misfits = CALL_EVENTS.flatMap((eventName) => {
+    const events = samples.filter((sample) => nameOf(sample) === eventName) as object[];
+    const fit = new FieldFit(eventName, given);
+    for (const event of events) {
+      fit.look(event);
+      for (const field of Object.keys(event)) known.add(field);
+    }
+    return fit.misfits.map((misfit) => ({ eventName, ...misfit }));
+  });
+  return names.flatMap(([property, name]) => {
+    if (!known.has(name)) return [{ property, text: `No event has the field ${name}` }];
+    const misfit = misfits.find((one) => one.property === property);
+    if (misfit === undefined) return [];
+    return [{ property, text: `In ${misfit.eventName}, ${name} is ${misfit.problem}` }];
+  });
+}
+
+const nameOf = (sample: unknown): unknown =>
+  (Object(sample) as Record<string, unknown>)['eventName'];
 
 const noCandidate = (unusual: number): string =>
   unusual === 0 ? 'Capture more calls.' : 'To see the candidates: npx call-webhooks infer FILE';

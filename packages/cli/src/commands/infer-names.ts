@@ -1,3 +1,5 @@
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+
 /** One of the seven fields of a call that the spec describes without showing its name. */
 export type CallField =
   'placedBy' | 'calledNumber' | 'calledEmail' | 'calledName' | 'createdAt' | 'dialedAt' | 'endedAt';
@@ -290,15 +292,29 @@ function settle(fits: Fits<CallField>): Proposal[] {
 }
 
 function writeSnippet(proposals: readonly Proposal[]): string {
+  const owners = new Map(
+    proposals.flatMap(({ setting, status, candidates: [first] }) =>
+      status === 'found' && first !== undefined ? [[first.name, setting] as const] : [],
+    ),
+  );
   const lines = proposals.flatMap(({ setting, status, candidates }) => {
     const [first] = candidates;
-    if (first === undefined) return [];
+    // A receiver refuses a name that is also the default one of a property that is not set.
+    const byDefault = DEFAULT_FIELD_NAMES[setting];
+    const owner = status === 'found' ? undefined : owners.get(byDefault);
+    const unset =
+      owner === undefined
+        ? []
+        : [
+            `  ${setting}: undefined, // its default name, ${quoted(byDefault)}, is that of ${owner}`,
+          ];
+    if (first === undefined) return unset;
     const reasoned = candidates.map(
       ({ name, reasons }) => `${quoted(name)} (${inComment(reasons.join('; '))})`,
     );
     return status === 'found'
       ? [`  ${setting}: ${quoted(first.name)}, // ${inComment(first.reasons.join('; '))}`]
-      : [`  // ${setting}, not sure: ${reasoned.join(' or ')}`];
+      : [...unset, `  // ${setting}, not sure: ${reasoned.join(' or ')}`];
   });
   return lines.length === 0 ? '' : ['fieldNames: {', ...lines, '},'].join('\n');
 }

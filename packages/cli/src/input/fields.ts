@@ -1,4 +1,4 @@
-import type { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import { type DEFAULT_FIELD_NAMES, fieldNameProblems } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { badInput } from '../errors.ts';
 import { namedValues, repeatable } from './options.ts';
@@ -14,11 +14,24 @@ const CALL_FIELDS: Record<keyof typeof DEFAULT_FIELD_NAMES, string> = {
 
 /** The real names of the times of call records, of `--field-name createdAt=loggedAt`. @throws CliError 2 */
 export const timeFieldNames = (given?: readonly string[]) =>
-  namedValues('--field-name', TIME_FIELDS, given);
+  usable(namedValues('--field-name', TIME_FIELDS, given));
 
 /** The real names of the seven fields of a call, of `--field-name placedBy=owner`. @throws CliError 2 */
 export const callFieldNames = (given?: readonly string[]) =>
-  namedValues('--field-name', CALL_FIELDS, given);
+  usable(namedValues('--field-name', CALL_FIELDS, given));
+
+/** The same rules as for the option `fieldNames` of a receiver. */
+function usable<Names extends Partial<Record<keyof typeof CALL_FIELDS, string>>>(
+  names: Names,
+): Names {
+  const [problem] = fieldNameProblems(names);
+  if (problem === undefined) return names;
+  const { property, expected } = problem;
+  throw badInput(
+    `--field-name ${property} must be ${expected}.`,
+    `Example: --field-name ${property}=${CALL_FIELDS[property]}`,
+  );
+}
 
 /** Adds `--field-name`, for {@link callFieldNames}. */
 export const withFieldNameOption = (

@@ -66,12 +66,12 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
 );
 
 /** What to do about an event that has its details under other names. */
-const UnknownFieldsNote = ({ eventName, fields }: UnknownFields) => (
+const UnknownFieldsNote = ({ eventName, properties, fields }: UnknownFields) => (
   <div class="outcome-note" data-tone="wait">
     <p>
-      In {eventName} handlers, <code>context.call</code> is empty or does not have the end of the
-      call. The service does not document the names of these fields. The receiver tries likely
-      names, but none of them occurs in the body.
+      In {eventName} handlers, <code>context.call</code> does not have{' '}
+      <code>{properties.join(', ')}</code>: the field was not found, or its value has another type.
+      The service does not document the names of these fields, so the default names are guesses.
     </p>
     <p>
       The body has these fields: <code>{fields.join(', ')}</code>

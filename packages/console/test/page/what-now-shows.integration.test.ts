@@ -228,7 +228,12 @@ describeInChromium('the view Now', (chromium) => {
       {
         ...{ ok: true, closing: false, checkedAt: NOW, queue: undefined, secretIds: undefined },
         store: { status: 'up', durationMs: 0.2 },
-        unknownFields: [{ eventName: 'call:completed', fields: ['endedOn', 'callId'] }],
+        unknownFields: [
+          {
+            ...{ eventName: 'call:completed', properties: ['placedBy', 'endedAt'] },
+            fields: ['endedOn', 'callId'],
+          },
+        ],
       },
       [
         '# Receiver ready',
@@ -237,7 +242,7 @@ describeInChromium('the view Now', (chromium) => {
         'Queue The receiver has no queue. Handlers run in the receiver itself.',
         'Secrets Each tenant has its own secrets. The receiver loads them when a delivery arrives, so there is nothing to check now.',
         'wait:',
-        'In call:completed handlers, context.call is empty or does not have the end of the call. The service does not document the names of these fields. The receiver tries likely names, but none of them occurs in the body.',
+        'In call:completed handlers, context.call does not have placedBy, endedAt: the field was not found, or its value has another type. The service does not document the names of these fields, so the default names are guesses.',
         'The body has these fields: endedOn, callId',
         'Set the fieldNames option of the receiver to the names that your service uses. The command npx call-webhooks infer deliveries.jsonl finds them in captured deliveries. [More about field names](https://docs.test/field-names)',
       ],

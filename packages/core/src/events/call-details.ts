@@ -17,7 +17,7 @@ export const DEFAULT_FIELD_NAMES = {
 /**
  * Your names for some of the seven fields, such as `{ calledNumber: 'dialedNumber' }`. Names that are
  * left out keep their defaults, which are guesses, since the service does not document them.
- * `undefined` means that there is no such field.
+ * `undefined` means that there is no such field. Two properties cannot have the same field.
  */
 export type FieldNames = { [Meaning in keyof typeof DEFAULT_FIELD_NAMES]?: string | undefined };
 
@@ -52,22 +52,35 @@ export interface CallDetails {
  * callDetails(event, { calledNumber: 'dialedNumber' }).calledNumber
  */
 export function callDetails(event: object, fieldNames: FieldNames = {}): CallDetails {
-  const field = (meaning: keyof CallDetails): unknown => {
-    const name = meaning in fieldNames ? fieldNames[meaning] : DEFAULT_FIELD_NAMES[meaning];
-    return name !== undefined && Object.hasOwn(event, name)
-      ? (event as Record<string, unknown>)[name]
-      : undefined;
-  };
-  return {
-    placedBy: text(field('placedBy')),
-    createdAt: time(field('createdAt')),
-    calledNumber: text(field('calledNumber')),
-    calledEmail: text(field('calledEmail')),
-    calledName: text(field('calledName')),
-    dialedAt: time(field('dialedAt')),
-    endedAt: time(field('endedAt')),
-  };
+  const details: Partial<Record<keyof CallDetails, unknown>> = {};
+  for (const property of CALL_PROPERTIES) details[property] = detailOf(event, property, fieldNames);
+  return details as CallDetails;
 }
+
+/** The properties of `context.call`, in their order. */
+export const CALL_PROPERTIES = Object.keys(DEFAULT_FIELD_NAMES) as (keyof CallDetails)[];
+
+/** The name of a field; `undefined` if there is no such field. */
+export const fieldNameOf = (property: keyof CallDetails, fieldNames: FieldNames) =>
+  property in fieldNames ? fieldNames[property] : DEFAULT_FIELD_NAMES[property];
+
+/** The value of a field as it was sent. */
+export const fieldOf = (event: object, name: string): unknown =>
+  Object.hasOwn(event, name) ? (event as Record<string, unknown>)[name] : undefined;
+
+/** One property of `context.call`. */
+export function detailOf(
+  event: object,
+  property: keyof CallDetails,
+  fieldNames: FieldNames,
+): string | Date | undefined {
+  const name = fieldNameOf(property, fieldNames);
+  if (name === undefined) return undefined;
+  return isTime(property) ? time(fieldOf(event, name)) : text(fieldOf(event, name));
+}
+
+/** Whether a property is a time, and not a text. */
+export const isTime = (property: keyof CallDetails): boolean => property.endsWith('At');
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 

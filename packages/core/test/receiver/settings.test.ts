@@ -6,6 +6,7 @@ import { SECRET, createWorkerHandler } from '../support.ts';
 
 const make = (options: unknown) => () => createReceiver({ secret: SECRET, ...(options as object) });
 const schema = z.looseObject({});
+const fieldNamed = (endedAt: string) => ({ fieldNames: { endedAt } });
 
 describe('the options of a receiver', () => {
   it('have the documented defaults', () => {
@@ -76,6 +77,27 @@ describe('the options of a receiver', () => {
     ['there is no option "maxRuns"', { maxRuns: 5 }],
     ['secret: since tenant is set, expected a function', { tenant: () => 'a' }],
     ['maxInFlightPerTenant: it has no effect without tenant', { maxInFlightPerTenant: 1 }],
+    ['fieldNames.placedBy: expected a string', { fieldNames: { placedBy: 7 } }],
+    ['fieldNames: expected an object', { fieldNames: 'owner' }],
+    ...['', ' dialed', 'dialed\t', 'dia\u200bled', 'dia\nled', 'x'.repeat(201)].map(
+      (dialedAt): [string, unknown] => [
+        'fieldNames.dialedAt: expected the name of a field as it is in the body, 1 to 200 visible characters without spaces at the ends, or undefined if there is no such field.',
+        { fieldNames: { dialedAt } },
+      ],
+    ),
+    ['fieldNames.endedAt: expected another name than "__proto__"', fieldNamed('__proto__')],
+    ...['eventName', 'callId', 'fromPhoneNumber'].map((name): [string, unknown] => [
+      `fieldNames.endedAt: expected the name of another field than "${name}", which is documented`,
+      fieldNamed(name),
+    ]),
+    [
+      'fieldNames.endedAt: expected another name than placedBy has, or undefined',
+      { fieldNames: { endedAt: 'x', placedBy: 'x' } },
+    ],
+    [
+      'fieldNames.endedAt: expected another name than "userId", which is the default name of placedBy, unless placedBy is set as well',
+      fieldNamed('userId'),
+    ],
   ])('say what is expected: %s', (message, options) => {
     expect(make(options)).toThrow(
       expect.objectContaining({
@@ -92,9 +114,20 @@ describe('the options of a receiver', () => {
     [{ redact: 'off' }],
     [{ redact: (text: string) => text }],
     [{ headerPrefix: { id: 'a', timestamp: 'b', signature: 'c' } }],
+    [{ fieldNames: { calledName: 'recipientEmail', calledEmail: 'recipientName' } }],
+    [{ fieldNames: { dialedAt: 'createdAt', createdAt: undefined, endedAt: 'Ende des Anrufs' } }],
+    [fieldNamed('x'.repeat(200))],
+    [fieldNamed('constructor')],
     [{ events: { 'call:voicemail': Object.assign(() => undefined, { '~standard': {} }) } }],
   ])('may be %j', (options) => {
     expect(make(options)).not.toThrow();
+  });
+
+  it('say once that two fields have one name', () => {
+    const both = { calledEmail: 'person', calledName: 'person' };
+    expect(make({ fieldNames: both })).toThrow(
+      /^Invalid options: fieldNames\.calledName: expected another name than calledEmail has, or [^;]*$/,
+    );
   });
 
   it('report every invalid option at once, and list the known events', () => {
@@ -149,6 +182,7 @@ describe('the options of a receiver', () => {
     expect(() => createWorkerHandler({ maxRuns: 0 })).toThrow(invalid);
     expect(() => createWorkerHandler({ maxAttempts: 5 } as never)).toThrow(invalid);
     expect(() => createWorkerHandler({ secret: SECRET } as never)).toThrow(invalid);
+    expect(() => createWorkerHandler(fieldNamed(''))).toThrow(invalid);
   });
 });
 

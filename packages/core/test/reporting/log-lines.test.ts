@@ -114,7 +114,7 @@ describe('the lines of others', () => {
 
 describe('the option redact', () => {
   const message = 'status completed of Ada at 10.0.0.5:5432, +15550104477';
-  const call = { ...CALL, note: 'status' };
+  const call = { ...CALL, note: 'status', userId: 'user-1' };
   const on = {
     'call:started': () => {
       throw new Error(message, { cause: new Error('Ada') });

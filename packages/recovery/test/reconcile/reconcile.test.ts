@@ -307,6 +307,17 @@ describe('call records', () => {
     expect(await run({ createdAt: 'begun' })).toMatchObject({ seen: 1, handled: 0 });
   });
 
+  it('have fields of one meaning each, as in a receiver', async () => {
+    const { client } = listing([[]]);
+    for (const fieldNames of [{ endedAt: '' }, { endedAt: 'createdAt' }, { ended: 'x' }])
+      await expect(
+        reconcile({ client, receiver: oldReceiver().receiver, since, clock, fieldNames }),
+      ).rejects.toMatchObject({
+        code: 'invalid-options',
+        message: expect.stringMatching(/^Invalid options of reconcile: fieldNames/),
+      });
+  });
+
   it('are left out one by one if only some have none', async () => {
     const { receiver, handled } = oldReceiver();
     const undated = ['soon', null, 0, '0001-01-01'].map((time) => call(14, { createdAt: time }));
