@@ -101,6 +101,21 @@ describeInChromium('the names and the words of the inspector', (chromium) => {
     ]);
   });
 
+  test('the name of an event has the width of its text, whatever stands behind it', async () => {
+    const { page } = await openWithWorld(chromium, open);
+    for (const width of [1440, 900, 560, 521, 400]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.locator(`.app[data-section=${width < 900 ? 'events' : 'rules'}]`).waitFor();
+      const cut = await page.evaluate(`[...document.querySelectorAll('.event-row')]
+        .filter((row) => {
+          const { scrollWidth, clientWidth } = row.querySelector('.event');
+          return clientWidth === 0 || scrollWidth > clientWidth;
+        })
+        .map((row) => row.dataset.id)`);
+      expect([width, cut]).toEqual([width, []]);
+    }
+  });
+
   test('a response without a body, and one whose body was cut off, say so', async () => {
     const { page } = await openWithWorld(chromium, open);
     const response = { kind: 'status', status: 503, headers: { 'x-own': 'yes' } } as const;
