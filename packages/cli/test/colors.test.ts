@@ -216,3 +216,18 @@ describe('dead letters', () => {
     expect(shown).toContain('<dim>2026-01-02 00:00:00Z</>  webhook');
   });
 });
+
+test('each output is colored if it is a terminal itself, whatever the other one is', async () => {
+  const target = await receiver(() => ({ status: 200 }));
+  closing.push(() => target.close());
+  const sends = ['send', 'call:started', '--to', target.url];
+  const colors = async (terminal: boolean | 'stdout' | 'stderr') => {
+    const given = { env: { CALL_WEBHOOK_SECRET: SECRET }, terminal };
+    const [sent, refused] = [await run(sends, given), await run(['sned'], given)];
+    return [sent.stdout, refused.stderr].map((written) => tagged(written) !== written);
+  };
+  expect(await colors(true)).toEqual([true, true]);
+  expect(await colors('stdout')).toEqual([true, false]);
+  expect(await colors('stderr')).toEqual([false, true]);
+  expect(await colors(false)).toEqual([false, false]);
+});

@@ -152,37 +152,60 @@ it('leaves no row and no alarm behind when it says that it is ready', async () =
   db.close();
 });
 
-it('tells the events of two tenants and of none apart that have the same name, in every call', async () => {
-  const { binding, objects } = namespace();
-  const store = durableObjectStore(binding);
-  const [acme, globex, none] = ['tenant:acme:', 'tenant:globex:', ''] as const;
-  const more = { replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
-  const admit = (key: string, token = `of ${key}`) =>
-    store.admit({ ...more, webhookId: `${key} ${token}`, key, token });
-  for (const tenant of [acme, globex, none])
-    for (const call of ['1', '2'])
-      expect(await admit(`${tenant}${call}`)).toEqual({ status: 'admitted', attempt: 1 });
-  const own = (key: string) => [key, `of ${key}`] as const;
-  expect(await store.complete(...own(`${acme}1`))).toBe(true);
-  expect(await store.release(...own(`${globex}1`))).toBe(true);
-  expect(await store.complete(...own('1'), 'dead-lettered')).toBe(true);
-  expect(await store.extend(...own(`${globex}2`), 60_000)).toBe(true);
-  expect(await store.complete(...own(`${acme}2`), 'dead-lettered')).toBe(true);
-  const keys = ['1', `${globex}1`, `${acme}2`, `${acme}1`, `${globex}2`, '2', `${acme}3`];
-  expect(await store.peek!(keys)).toEqual([
-    ...['dead-lettered', 'failed', 'dead-lettered', 'handled', 'running', 'running', undefined],
-  ]);
-  expect(await store.reopen!(`${globex}2`)).toBe(false);
-  expect(await store.reopen!(`${acme}2`)).toBe(true);
-  expect(await store.forget!([`${globex}1`, `${acme}1`, `${globex}2`, '1', `${acme}3`])).toBe(3);
-  expect(await store.peek!(keys)).toEqual([
-    ...[undefined, undefined, undefined, undefined, 'running', 'running', undefined],
-  ]);
-  expect([...objects.keys()].sort()).toEqual([
-    ...['call-webhooks', 'call-webhooks:tenant:acme', 'call-webhooks:tenant:globex'],
-  ]);
-  for (const { db } of objects.values()) db.close();
-});
+it.each([
+  ['short', ''],
+  ['longer than the 256 characters that are stored as they are', 'k'.repeat(300)],
+])(
+  'tells the events of two tenants and of none apart, in every call: keys that are %s',
+  async (_, long) => {
+    const [one, two, three] = [`${long}1`, `${long}2`, `${long}3`] as const;
+    const { binding, objects } = namespace();
+    const store = durableObjectStore(binding);
+    const [acme, globex, none] = ['tenant:acme:', 'tenant:globex:', ''] as const;
+    const more = { replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
+    const admit = (key: string, token = `of ${key}`) =>
+      store.admit({ ...more, webhookId: `${key} ${token}`, key, token });
+    for (const tenant of [acme, globex, none])
+      for (const call of [one, two])
+        expect(await admit(`${tenant}${call}`)).toEqual({ status: 'admitted', attempt: 1 });
+    const own = (key: string) => [key, `of ${key}`] as const;
+    expect(await store.complete(...own(`${acme}${one}`))).toBe(true);
+    expect(await store.release(...own(`${globex}${one}`))).toBe(true);
+    expect(await store.complete(...own(one), 'dead-lettered')).toBe(true);
+    expect(await store.extend(...own(`${globex}${two}`), 60_000)).toBe(true);
+    expect(await store.complete(...own(`${acme}${two}`), 'dead-lettered')).toBe(true);
+    const keys = [
+      one,
+      `${globex}${one}`,
+      `${acme}${two}`,
+      `${acme}${one}`,
+      `${globex}${two}`,
+      two,
+      `${acme}${three}`,
+    ];
+    expect(await store.peek!(keys)).toEqual([
+      ...['dead-lettered', 'failed', 'dead-lettered', 'handled', 'running', 'running', undefined],
+    ]);
+    expect(await store.reopen!(`${globex}${two}`)).toBe(false);
+    expect(await store.reopen!(`${acme}${two}`)).toBe(true);
+    expect(
+      await store.forget!([
+        `${globex}${one}`,
+        `${acme}${one}`,
+        `${globex}${two}`,
+        one,
+        `${acme}${three}`,
+      ]),
+    ).toBe(3);
+    expect(await store.peek!(keys)).toEqual([
+      ...[undefined, undefined, undefined, undefined, 'running', 'running', undefined],
+    ]);
+    expect([...objects.keys()].sort()).toEqual([
+      ...['call-webhooks', 'call-webhooks:tenant:acme', 'call-webhooks:tenant:globex'],
+    ]);
+    for (const { db } of objects.values()) db.close();
+  },
+);
 
 it('sets an alarm again for what is stored after an alarm that left nothing', async () => {
   const { clock, binding, at } = namespace();

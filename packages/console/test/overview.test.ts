@@ -182,6 +182,8 @@ describe('secrets', () => {
     ]);
     // To the second, as the delivery arrived.
     expect((await overview(opened)).secrets[1]?.lastAt).toBe(at);
+    clock.now = at + 10 * MINUTE - 1;
+    expect((await statesOf(opened))[1]).toEqual([old, 'being-replaced', [fresh]]);
     clock.now = at + 10 * MINUTE;
     expect(await statesOf(opened)).toEqual([
       [fresh, 'in-use', []],

@@ -18,8 +18,8 @@ export interface Given {
   readonly stdin?: string | Uint8Array;
   /** Standard input is a pipe into which nobody writes, and that nobody closes. */
   readonly silent?: boolean;
-  /** Makes both outputs look like a terminal. */
-  readonly terminal?: boolean;
+  /** Makes both outputs, or one of them, look like a terminal. */
+  readonly terminal?: boolean | 'stdout' | 'stderr';
   /** What a person types at the terminal. */
   readonly typed?: string;
   /** The width of both; 100 by default. */
@@ -56,7 +56,7 @@ export function start(
           done();
         },
       }),
-      { isTTY: terminal, columns },
+      { isTTY: terminal === true || terminal === name, columns },
     );
   const given = typed ?? stdin;
   let onRead = (): void => undefined;
