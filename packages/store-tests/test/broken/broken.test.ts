@@ -85,6 +85,42 @@ shows('the tests of queues', [...BROKEN_QUEUES, ...FAILING_QUEUES], (runner, bro
   });
 });
 
+describe('what the subject of the tests says of itself', () => {
+  it('has to be true of the members that it is without', async () => {
+    const { failures } = await failuresOf((runner) => {
+      storeContractTests(runner, { name: 'a store', without: ['log'], open: () => openStore() });
+    });
+    expect([...failures.keys()]).toContain(
+      'has each optional member of Store that `without` does not name, and no other',
+    );
+  });
+
+  it('has to be one store over all its connections', async () => {
+    const alone = await failuresOf((runner) => {
+      const open = async () => ({ ...(await openStore()), others: [(await openStore()).store] });
+      storeContractTests(runner, { name: 'a store', open });
+    });
+    expect([...alone.failures.keys()]).toEqual(
+      expect.arrayContaining([
+        'admits one of 50 racing deliveries of one webhook id',
+        'has one winner among 200 racing claims of one event, each sent twice',
+        'has one winner among 200 racing claims of 50 events of one group, again and again',
+        'keeps the cursor that was saved last under a name, on every connection',
+        'gives the newest rows first, page by page, on every connection',
+        'counts a batch once, however often and on whatever connection it is appended',
+      ]),
+    );
+    const same = await failuresOf((runner) => {
+      const open = async () => {
+        const opened = await openStore();
+        return { ...opened, others: [opened.store] };
+      };
+      storeContractTests(runner, { name: 'a store', open });
+    });
+    expect(same.failures).toEqual(new Map());
+  });
+});
+
 describe('what the tests leave behind', () => {
   /** Ways to refuse that have no effect, which the tests of `ping` complain of, and how many are in force. */
   function refusing() {

@@ -55,6 +55,15 @@ export const BROKEN_DEAD_LETTERS: readonly BrokenDeadLetters[] = [
       })),
   },
   {
+    wrong: 'adds a byte to a body',
+    promise: 'keeps a letter with all that is needed to run it again',
+    breaks: (healthy) =>
+      withLetter(healthy, (letter) => ({
+        ...letter,
+        rawBody: Buffer.concat([letter.rawBody, Buffer.from('\n')]),
+      })),
+  },
+  {
     wrong: 'does not tell tenants apart',
     promise: 'keeps the letters of two tenants apart, and two deliveries without a key',
     breaks: (healthy) => withLetter(healthy, ({ tenant: _tenant, ...letter }) => letter),

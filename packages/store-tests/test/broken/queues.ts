@@ -35,6 +35,15 @@ export const BROKEN_QUEUES: readonly BrokenQueue[] = [
       }),
   },
   {
+    wrong: 'adds a byte to a body',
+    promise: 'keeps every byte, of large bodies and of bodies that are not text',
+    breaks: (healthy) =>
+      withDelivery(healthy, (delivery) => {
+        const longer = Buffer.concat([Buffer.from(delivery.body, 'base64'), Buffer.from('\n')]);
+        return { ...delivery, body: longer.toString('base64') };
+      }),
+  },
+  {
     wrong: 'forgets the trace',
     promise: 'brings the trace context to the worker',
     breaks: (healthy) => withDelivery(healthy, ({ trace: _trace, ...delivery }) => delivery),

@@ -118,6 +118,16 @@ function owners(store: Store) {
   return { admit, of };
 }
 
+/** Which tokens have released a lease. */
+function releases(store: Store) {
+  const released = new Set<string>();
+  const release: Store['release'] = (key, token) => {
+    released.add(token);
+    return store.release(key, token);
+  };
+  return { release, hasReleased: (token: string) => released.has(token) };
+}
+
 const withClaim = (store: Store, change: (claim: Claim) => Claim): Pick<Store, 'admit'> => ({
   admit: (claim) => store.admit(change(claim)),
 });
@@ -138,6 +148,26 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     breaks({ store }) {
       const { admit, of } = owners(store);
       return { admit, release: (key) => store.release(key, of(key)) };
+    },
+  },
+  {
+    wrong: 'extends a lease that was released',
+    promise: 'fences a token that has released the lease, or has never held it',
+    breaks({ store }) {
+      const { release, hasReleased } = releases(store);
+      const extend: Store['extend'] = async (key, token, ms) =>
+        (await store.extend(key, token, ms)) || hasReleased(token);
+      return { release, extend };
+    },
+  },
+  {
+    wrong: 'completes an event whose lease was released',
+    promise: 'fences a token that has released the lease, or has never held it',
+    breaks({ store }) {
+      const { release, hasReleased } = releases(store);
+      const complete: Store['complete'] = async (key, token, mark) =>
+        (await store.complete(key, token, mark)) || hasReleased(token);
+      return { release, complete };
     },
   },
   {
