@@ -219,7 +219,7 @@ describe('an event that is sent again', () => {
     expect(await failed('?q=ida')).toEqual({ resent: 1 });
     expect(await failed(`?ruleId=${rules.good._id}`)).toEqual({ resent: 0 });
     // Whatever state is asked for, only events that failed are sent again.
-    expect(await failed('?q=noor&state=acknowledged')).toEqual({ resent: 1 });
+    expect(await failed('?q=noor&state=waiting')).toEqual({ resent: 1 });
     await simulator.events.settled();
     // The copies have failed too: now they are sent again instead of the originals.
     expect(await failed()).toEqual({ resent: 3 });
