@@ -141,4 +141,14 @@ describe('what needs attention', () => {
     expect(await ones()).toEqual([]);
     diag.disable();
   });
+
+  it('is not asked for any more once the instrumentation is closed', async () => {
+    const status = jest.fn(() => Promise.resolve(failing));
+    sdk = startSdk({ status });
+    expect(await sdk.points(NAME)).not.toEqual([]);
+    sdk.telemetry.close();
+    jest.advanceTimersByTime(10 * 60_000);
+    await sdk.points(NAME);
+    expect(status).toHaveBeenCalledTimes(1);
+  });
 });

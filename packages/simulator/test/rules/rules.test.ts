@@ -195,6 +195,7 @@ describe('actions', () => {
       simulator.rules.removeAction(rule._id, actionId);
       respond();
       await simulator.events.settled();
+      expect(simulator.events.list()).toMatchObject([expected]); // at once, not when a retry is due
       await simulator.clock.runUntilIdle();
       expect(simulator.events.list()).toMatchObject([expected]);
       expect(receiver.received).toHaveLength(1);
