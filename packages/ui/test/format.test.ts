@@ -63,8 +63,14 @@ describe('a time of the past', () => {
   });
 
   test('of today has no day, and one of another day has', () => {
-    expect(shortTime(now, now)).toBe(timeOfDay(now));
-    expect(shortTime(now - 2 * DAY, now)).toMatch(/29/);
+    const noon = new Date(2026, 0, 31, 12).getTime();
+    expect(shortTime(noon, noon)).toBe(timeOfDay(noon));
+    expect(shortTime(noon - 2 * DAY, noon)).toMatch(/29/);
+    // Midnight decides, wherever the test runs: not how many hours ago it was.
+    const midnight = new Date(2026, 0, 31).getTime();
+    expect(shortTime(midnight, midnight + DAY - 1)).toBe(timeOfDay(midnight));
+    expect(shortTime(midnight - 1, midnight)).toMatch(/30/);
+    expect(shortTime(midnight - HOUR, midnight + HOUR)).toMatch(/30/);
   });
 
   test('is told in the zone of the user and in UTC', () => {
