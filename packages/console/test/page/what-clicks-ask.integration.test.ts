@@ -239,6 +239,12 @@ describeInChromium('a click', (chromium) => {
       [fill('From', '2026-01-31T13:00'), press('Tab')],
       `${LISTED}&since=${String(NOW - 5_000)}`,
     ],
+    [
+      'drops a time that is emptied',
+      `${LISTED}&event=e&until=${String(NOW)}`,
+      [fill('To', ''), press('Tab')],
+      `${LISTED}&event=e`,
+    ],
     ['opens a delivery', `${LISTED}&event=e`, [open('queued')], `${LISTED}&event=e&delivery=w-3`],
     [
       'leaves the filters of a view behind',

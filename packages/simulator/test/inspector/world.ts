@@ -60,7 +60,8 @@ const CALLS: readonly Call[] = [
   call('c2', 500_000, { calledName: 'Ola Berg', ...ended(5_000, 500_000) }),
   call('c3', 4_000_000, {
     ...{ calledName: 'Noor Haddad', ...ended(3_660_000, 4_000_000) },
-    recording: { startedAt: NOW, durationSeconds: 3_600, availableAt: NOW },
+    // It was placed without a recording, which was published by hand.
+    ...{ recorded: false, recording: { startedAt: NOW, durationSeconds: 3_600, availableAt: NOW } },
   }),
   call('c4', 30_000, { plannedMs: 45_000 }),
   call('c5', 10_000, { calledName: 'Cy Abel' }),
